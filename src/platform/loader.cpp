@@ -44,9 +44,11 @@ void *libc_symbol(const char *name) {
 
 void *program_symbol(const char *name) { return symbol_in(name, nullptr, RTLD_LAZY); }
 
+void *visible_symbol(const char *name) { return dlsym == nullptr ? nullptr : dlsym(RTLD_DEFAULT, name); }
+
 void *loaded_symbol(const char *name, const char *library) {
     if (dlsym == nullptr) return nullptr;
-    if (void *const symbol = dlsym(RTLD_DEFAULT, name)) return symbol;
+    if (void *const symbol = visible_symbol(name)) return symbol;
     return symbol_in(name, library, RTLD_LAZY | RTLD_NOLOAD);
 }
 

@@ -14,6 +14,8 @@ void *next_symbol(const char *name);
 // The definition of a function that the C library has, or of a library that stands in for it. The C library comes before
 // this library in a program that refers to the C library but not to this one, as if only a library of the program does.
 void *libc_symbol(const char *name);
+// The definition that every library sees by now; nullptr: none.
+void *visible_symbol(const char *name);
 // The definition that every library sees by now. If there is none, the one in the loaded library `library`, also if
 // only its users see it. nullptr: none.
 void *loaded_symbol(const char *name, const char *library);

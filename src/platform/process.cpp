@@ -144,6 +144,13 @@ bool read_own(std::uintptr_t address, void *to, std::size_t bytes) {
     return read == static_cast<long>(bytes);
 }
 
+// The kernel reads the set of signals before it refuses the operation, which no kernel knows.
+bool is_readable(std::uintptr_t address) {
+    constexpr int kNoOperation = ~0;
+    constexpr std::size_t kSetBytes = 8;
+    return system_call(SYS_rt_sigprocmask, kNoOperation, address, nullptr, kSetBytes) == -EINVAL;
+}
+
 std::size_t address_space_limit() { return limit_of(RLIMIT_AS, &rlimit::rlim_cur); }
 std::size_t highest_address_space_limit() { return limit_of(RLIMIT_AS, &rlimit::rlim_max); }
 std::size_t data_limit() { return limit_of(RLIMIT_DATA, &rlimit::rlim_cur); }

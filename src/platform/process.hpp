@@ -44,6 +44,9 @@ HugePagesFor huge_pages_for();
 // Uses only system calls that sandboxes let through.
 bool read_own(std::uintptr_t address, void *to, std::size_t bytes);
 
+// Whether the word at this address can be read. The kernel is asked by a system call that every sandbox lets through.
+bool is_readable(std::uintptr_t address);
+
 // RLIMIT_AS, or SIZE_MAX; and the limit up to which the process may raise it.
 std::size_t address_space_limit();
 std::size_t highest_address_space_limit();

@@ -92,4 +92,19 @@ void Attachment::tell_of_leaving() const {
     if (!recording.wait_while(&state, GR_PROCESS_LEAVING)) give_up();
 }
 
+void Attachment::show_code() const {
+    const bool is_recorded = attached.word.load(std::memory_order_acquire) >= kFirstArrival;
+    if (!is_recorded || process_ != platform::process_id() || recording.control().stack_bytes == 0) return;
+    gr_recorded_process &entry = recording.process(place_);
+    // Release: pairs with the recorder's acquire.
+    const std::uint32_t wanted = std::atomic_ref(entry.looks_wanted).fetch_add(1, std::memory_order_release) + 1;
+    recording.ring_bell();
+    for (;;) {
+        // Acquire: pairs with the recorder's release.
+        const std::uint32_t done = std::atomic_ref(entry.looks_done).load(std::memory_order_acquire);
+        if (static_cast<std::int32_t>(done - wanted) >= 0) return;
+        if (!recording.wait_while(&entry.looks_done, done)) return give_up();
+    }
+}
+
 }  // namespace gr

@@ -34,6 +34,8 @@ class Attachment {
     static void give_up() { attached.word.store(kNothing, std::memory_order_release); }
     // Before the process ends, so that the recorder sees it as it was. Who shares its memory only is not it.
     void leave() const;
+    // Returns when the recorder has seen which files are mapped now.
+    void show_code() const;
     // Nothing is recorded any more, and the recorder has what was.
     void end() const;
     // The next that asks arrives anew, in another recording.

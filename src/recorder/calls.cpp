@@ -4,7 +4,8 @@
 // Must not know: the names of the calls.
 #include "recorder/calls.hpp"
 
-#include <array>
+#include "recorder/python_code.hpp"
+#include "recorder/taken_stack.hpp"
 
 namespace gr {
 namespace {
@@ -49,13 +50,17 @@ void Call::write(const Group &group) noexcept {
     if (is_outermost) writer_.publish(Writer::kCalling);
 }
 
+void Call::tell_place(void *call, std::uint64_t place, const PythonFrames::Frame &frame) {
+    const PythonPlaceText text(frame);
+    Group group;
+    group.add_text(Kind::place, text.text(), place, text.line());
+    static_cast<Call *>(call)->write(group);
+}
+
 void Call::add_stack(Group *group, std::uint64_t time) noexcept {
     if (recording.control().stack_bytes == 0) return;
-    std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> calls{};
-    const std::size_t most = recording.control().stack_calls;
-    const std::span<std::uintptr_t> wanted(calls.data(), most < calls.size() ? most : calls.size());
-    const std::size_t count = stack_walk.take(wanted);
-    group->add_stack(wanted.first(count), time, recording.now() - time);
+    const TakenStack stack(recording.control().stack_calls, {this, &tell_place, writer_.arrival()});
+    group->add_stack(stack.words(), time, recording.now() - time);
 }
 
 void Call::add_obtained(Group *group, std::uint64_t time, Request request, const void *p) {

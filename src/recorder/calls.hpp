@@ -7,6 +7,7 @@
 #pragma once
 
 #include "recorder/next.hpp"
+#include "recorder/python_frames.hpp"
 #include "recorder/recording.hpp"
 #include "recorder/writer.hpp"
 
@@ -50,11 +51,12 @@ class Call {
     void resized(const Resize &resize, const void *p, bool is_timed) noexcept;
     void resized_at(std::uint64_t time, const Resize &resize, const void *p, bool is_timed) noexcept;
     // The stack of the next record in the group, if stacks are wanted.
-    static void add_stack(Group *group, std::uint64_t time) noexcept;
+    void add_stack(Group *group, std::uint64_t time) noexcept;
     void write(const Group &group) noexcept;
 
   private:
     bool begin(const void *caller);
+    static void tell_place(void *call, std::uint64_t place, const PythonFrames::Frame &frame);
     void add_obtained(Group *group, std::uint64_t time, Request request, const void *p);
 
     Writer &writer_;

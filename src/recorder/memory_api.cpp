@@ -31,7 +31,8 @@ void *or_failed(long result) { return reinterpret_cast<void *>(or_errno(result))
 // What is written of a call that did what it was asked, and whose request it was.
 class Told {
   public:
-    Told(bool is_own, std::uint64_t before) : is_own_(is_own), before_(before), now_(gr::recording.now()) {}
+    Told(gr::Call *call, bool is_own, std::uint64_t before)
+        : call_(*call), is_own_(is_own), before_(before), now_(gr::recording.now()) {}
 
     bool is_own() const { return is_own_; }
     void map(const void *p, std::uint64_t bytes, std::uint64_t how) {
@@ -56,10 +57,11 @@ class Told {
   private:
     // A call has one of these at most, so that the group holds the stack.
     void add_own(Kind kind, const void *p, std::uint64_t size, std::uint64_t time) {
-        gr::Call::add_stack(&group_, now_);
+        call_.add_stack(&group_, now_);
         group_.add(gr::record_of(kind, p, size, time));
     }
 
+    gr::Call &call_;
     bool is_own_;
     std::uint64_t before_;
     std::uint64_t now_;
@@ -74,7 +76,7 @@ template <class Ask, class Tell>
     const std::uint64_t before = call.is_recorded() ? gr::recording.now() : 0;
     const auto result = ask();
     if (call.is_recorded()) {
-        Told told(!gr::next.calls_from(caller), before);
+        Told told(&call, !gr::next.calls_from(caller), before);
         tell(&told, result);
         if (!told.group().records().empty()) call.write(told.group());
     }

@@ -10,6 +10,7 @@
 #include "base/bits.hpp"
 #include "platform/memory.hpp"
 #include "platform/process.hpp"
+#include "recorder/python.hpp"
 
 namespace gr {
 namespace {
@@ -63,6 +64,7 @@ bool Next::find(Lookup lookup) {
     const int error = errno;
     is_finding = true;
     look_up(lookup);
+    python.find();  // here, because the loader may allocate
     platform::forget_loader_error();
     is_finding = false;
     errno = error;

@@ -13,6 +13,7 @@
 #include "platform/process.hpp"
 #include "platform/syscall.hpp"
 #include "recorder/calls.hpp"
+#include "recorder/unloading.hpp"
 
 namespace {
 
@@ -65,8 +66,10 @@ GR_EXPORT int pthread_setname_np(pthread_t thread, const char *name) noexcept {
 
 GR_EXPORT int dlclose(void *library) {
     auto *const closes = libcs<int(void *)>("dlclose");
-    const int result = closes == nullptr ? -1 : closes(library);
-    gr::stack_walk.forget();
+    if (closes == nullptr) return -1;
+    gr::unloading.begin();
+    const int result = closes(library);
+    gr::unloading.end();
     return result;
 }
 

@@ -42,6 +42,7 @@ enum class Kind : std::uint8_t {
     lost = GR_RECORD_LOST,
     thread_stack = GR_RECORD_THREAD_STACK,
     own_memory = GR_RECORD_OWN_MEMORY,
+    place = GR_RECORD_PLACE,
 };
 
 inline gr_record record_of(Kind kind, const void *address, std::uint64_t size, std::uint64_t time) {
@@ -70,16 +71,18 @@ class Group {
 
     void add(const gr_record &record) { records_[count_++] = record; }
     // A record that says how much follows, and that.
-    void add_text(Kind kind, std::string_view text, std::uint64_t time) {
+    void add_text(Kind kind, std::string_view text, std::uint64_t time, std::uint64_t address = 0) {
         const std::string_view most = text.substr(0, GR_RECORDING_MOST_TEXT);
-        add(record_of(kind, nullptr, most.size(), time));
+        gr_record record = record_of(kind, nullptr, most.size(), time);
+        record.kind_and_address |= address;
+        add(record);
         add_bytes(most.data(), most.size());
     }
-    void add_stack(std::span<const std::uintptr_t> calls, std::uint64_t time, std::uint64_t took) {
-        gr_record record = record_of(Kind::stack, nullptr, calls.size(), time);
+    void add_stack(std::span<const std::uintptr_t> words, std::uint64_t time, std::uint64_t took) {
+        gr_record record = record_of(Kind::stack, nullptr, words.size(), time);
         record.kind_and_address |= took < kMostTicks ? took : kMostTicks;
         add(record);
-        add_bytes(calls.data(), calls.size_bytes());
+        add_bytes(words.data(), words.size_bytes());
     }
     std::span<const gr_record> records() const { return {&records_[0], count_}; }
 

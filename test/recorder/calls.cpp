@@ -365,6 +365,21 @@ void stacks() {
     Script::tell(GR_RECORD_MALLOC, reinterpret_cast<void *>(&innermost), 0);
     free(innermost());
 }
+// Allocates once in `step` calls of its own: as many bytes as there are calls below, and one.
+[[gnu::noinline]] int descend(int depth, int step) {
+    if (depth % step == 0) free(malloc(static_cast<std::size_t>(depth) + 1));
+    if (depth == 0) return 0;
+    const int result = descend(depth - 1, step);
+    asm volatile("" : : : "memory");  // no jump in place of the call
+    return result + 1;
+}
+[[gnu::noinline]] int one_way() { return descend(20000, 1000) + 1; }
+[[gnu::noinline]] int other_way() { return descend(20000, 1000) + 2; }
+void deep() {
+    Script::tell(0, reinterpret_cast<void *>(&one_way), static_cast<std::uint64_t>(one_way()));
+    Script::tell(0, reinterpret_cast<void *>(&other_way), static_cast<std::uint64_t>(other_way()));
+    Script::tell(0, reinterpret_cast<void *>(&one_way), static_cast<std::uint64_t>(one_way()));
+}
 // 10000 blocks of 1000 bytes.
 void bytes() {
     for (int i = 0; i < 10000; ++i) free(malloc(1000));
@@ -405,6 +420,7 @@ constexpr struct {
     {"closes", closes},
     {"descriptors", descriptors},
     {"stacks", stacks},
+    {"deep", deep},
     {"bytes", bytes},
     {"quick", quick},
     {"at_once", at_once},

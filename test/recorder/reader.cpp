@@ -171,6 +171,11 @@ class Reader {
             }
             process_ids_[place] = id;
             set_state(entry, wanted_.refuses ? GR_PROCESS_REFUSED : GR_PROCESS_RECORDED);
+        } else if (const std::uint32_t wanted = std::atomic_ref(entry.looks_wanted).load(std::memory_order_acquire);
+                   wanted != entry.looks_done) {
+            ++recorded_.looks;
+            std::atomic_ref(entry.looks_done).store(wanted, std::memory_order_release);
+            wake(&entry.looks_done);
         } else if (state == GR_PROCESS_LEAVING) {
             ++recorded_.left;
             wanted_.lets_short_of_room = false;
@@ -217,7 +222,8 @@ class Reader {
             event.size = record.size & kAddress;
             event.above = static_cast<unsigned>(record.size >> GR_RECORD_ALIGNMENT_SHIFT);
             std::string bytes;
-            const bool has_text = event.kind == GR_RECORD_MARK || event.kind == GR_RECORD_NAME;
+            const bool has_text =
+                event.kind == GR_RECORD_MARK || event.kind == GR_RECORD_NAME || event.kind == GR_RECORD_PLACE;
             const std::uint64_t length = has_text                        ? event.size
                                          : event.kind == GR_RECORD_STACK ? event.size * sizeof(std::uint64_t)
                                                                          : 0;

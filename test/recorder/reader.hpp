@@ -54,6 +54,7 @@ struct Recorded {
     int status = -1;  // as of waitpid
     std::string output;
     std::vector<std::pair<unsigned, std::string>> processes;  // and their allocators, in the order of their arrival
+    unsigned looks = 0;                                       // at what is mapped, that processes asked for
     unsigned left = 0;                                        // how many said that they leave
     std::map<Thread, std::vector<Event>> events;
     std::uint64_t lost_at_end = 0;  // and told by no record

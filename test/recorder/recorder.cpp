@@ -316,6 +316,35 @@ TEST_P(Over, AllStacks) {
     EXPECT_TRUE(is_found);
 }
 
+// The function that called last, of the outermost calls: which of the ways, and not the one that went before.
+TEST_P(Over, DeepStacksKeepBothEnds) {
+    Wanted wanted = over();
+    wanted.stack_bytes = 1;
+    wanted.stack_calls = 32;
+    const Recorded recorded = record(wanted, {kProgram, "deep"});
+    ASSERT_TRUE(ends_well(recorded));
+    unsigned long long ways[3] = {};
+    unsigned long long results[3] = {};
+    ASSERT_EQ(6, std::sscanf(recorded.output.c_str(), "0 %llx %llu 0\n0 %llx %llu 0\n0 %llx %llu 0", &ways[0],
+                             &results[0], &ways[1], &results[1], &ways[2], &results[2]));
+    std::size_t seen = 0;
+    std::uint64_t outer_calls = 0;  // from the first of the descent outward
+    for (const Event &event : between_marks(recorded)) {
+        if (event.kind != GR_RECORD_MALLOC) continue;
+        const std::uint64_t calls = 20001 - (event.size - 1);  // of the descent
+        const std::uint64_t way = ways[seen++ / 21];
+        std::uint64_t depth = 0;
+        for (const std::uint64_t word : event.stack)
+            depth += (word & GR_RECORDED_CALLS_LEFT_OUT) != 0 ? word & ~GR_RECORDED_CALLS_LEFT_OUT : 1;
+        if (outer_calls == 0) outer_calls = depth - calls;
+        EXPECT_EQ(outer_calls + calls, depth) << event.size;
+        EXPECT_EQ(depth > 32 ? 33U : depth, event.stack.size());
+        const auto goes = [&](std::uint64_t word) { return word - way < 64; };
+        EXPECT_EQ(1, std::count_if(event.stack.begin(), event.stack.end(), goes)) << seen;
+    }
+    EXPECT_EQ(63U, seen);
+}
+
 TEST_P(Over, SampledStacks) {
     Wanted wanted = over();
     wanted.stack_bytes = 10000;

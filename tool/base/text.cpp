@@ -96,6 +96,12 @@ std::string bytes_text(std::uint64_t bytes) {
     return fmt::format("{} {}iB", text, unit);
 }
 
+std::string grouped(std::uint64_t number) {
+    std::string text = std::to_string(number);
+    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
+    return text;
+}
+
 std::string list_text(const std::vector<std::string> &items, std::size_t shown) {
     if (items.size() <= shown) return fmt::format("{}", fmt::join(items, ", "));
     const auto end = items.begin() + static_cast<std::ptrdiff_t>(shown);

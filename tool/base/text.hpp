@@ -24,6 +24,9 @@ namespace gr::tool {
 // "8 MiB", "1.5 GiB", "17 bytes".
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
+// "19,937".
+[[nodiscard]] std::string grouped(std::uint64_t number);
+
 // "a, b, c and 4 more".
 [[nodiscard]] std::string list_text(const std::vector<std::string> &items, std::size_t shown);
 

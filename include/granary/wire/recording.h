@@ -22,7 +22,7 @@
  * options of the allocator. A process does not record if magic or version differ. */
 #define GR_RECORDING_PATH "GR_RECORDING"
 #define GR_RECORDING_MAGIC UINT64_C(0x5e3ac81f6d92b704)
-#define GR_RECORDING_VERSION 1
+#define GR_RECORDING_VERSION 2
 
 /* The kind of a record. There are calls that allocate, calls that free, requests to the kernel (if they are calls that
  * can be intercepted), apart from each other those of the allocator and those of the program and its libraries, and
@@ -62,15 +62,23 @@
 #define GR_RECORD_MAP_RESERVE 4 /* PROT_NONE: addresses only */
 #define GR_RECORD_MARK 64       /* gr_mark: size bytes of text follow */
 #define GR_RECORD_NAME 65 /* the thread's name: size bytes follow; the first record of a thread that takes a ring */
-/* Call stack of the allocation or request in the next record: size addresses follow, innermost first. The address is the number of
- * ticks that taking it took. */
+/* Call stack of the allocation or request in the next record: size words follow, for the innermost call first. The address is the
+ * number of ticks that taking it took. A word with a highest bit of 0 is the address behind a call. With the highest bits
+ * 11 it is a place that a GR_RECORD_PLACE of the process tells, which may come later in the ring of another thread. With
+ * the highest bits 10 it stands for as many calls as its other bits say, which were left out; a stack has one such word at
+ * most. */
 #define GR_RECORD_STACK 66
+#define GR_RECORDED_CALLS_LEFT_OUT (UINT64_C(2) << 62)
+#define GR_RECORDED_PLACE (UINT64_C(3) << 62)
 #define GR_RECORD_TIMED 67 /* the call in the previous record took size ticks */
 #define GR_RECORD_LOST 68  /* size calls, names and marks of the thread were dropped before it (GR_RECORDING_LOSSY) */
 
 /* The address is one in the thread's stack, size the thread's pointer (pthread_self). Behind the thread's first NAME. */
 #define GR_RECORD_THREAD_STACK 69
 #define GR_RECORD_OWN_MEMORY 70 /* size bytes of the recording's own memory in the process, behind THREAD_STACK */
+/* A place in a function that an interpreter runs: size bytes follow, the function's name, a zero and its file. The time is
+ * the place as it stands in stacks, and the address is the line, or 0. A place may be told more than once. */
+#define GR_RECORD_PLACE 71
 
 /* A record has 24 bytes. Text and addresses that follow a record fill whole records. */
 /* NOLINTNEXTLINE(modernize-use-using): C */
@@ -85,7 +93,7 @@ typedef struct gr_record {
 /* Records that are written together (a text, or an allocation with its stack and time) fit into the smallest ring. */
 #define GR_RECORDING_LEAST_RECORDS 64
 #define GR_RECORDING_MOST_TEXT 1000
-#define GR_RECORDING_MOST_CALLS 128
+#define GR_RECORDING_MOST_CALLS 128 /* words of a stack */
 
 /* The clock: the CPU's counter (rdtsc, cntvct_el0), or CLOCK_MONOTONIC in nanoseconds. */
 #define GR_CLOCK_COUNTER 1
@@ -103,7 +111,7 @@ typedef struct gr_recording {
     uint32_t flags;
     uint32_t clock;
     uint64_t stack_bytes; /* mean number of allocated bytes for each stack; 0: no stacks; 1: every stack */
-    uint32_t stack_calls; /* most calls of one stack, at most GR_RECORDING_MOST_CALLS */
+    uint32_t stack_calls; /* most calls of one stack, less than GR_RECORDING_MOST_CALLS; more are left out between its ends */
     uint32_t timed_calls; /* one call in so many is timed; 0: none */
     uint32_t processes;
     uint32_t rings;
@@ -122,7 +130,11 @@ typedef struct gr_recording {
  *   RECORDED, LEFT -> LEAVING     the process, which then waits
  *   LEAVING -> LEFT               the recorder
  *   any -> FREE                   the recorder, when the process is gone and its rings are empty
- * A process that has left still lives. It may write more records and may leave again (after an exec that failed). */
+ * A process that has left still lives. It may write more records and may leave again (after an exec that failed).
+ *
+ * Before a library is unloaded, and after it, the process asks the recorder to look at which files are mapped: it adds to
+ * `looks_wanted`, rings the bell and waits until `looks_done` is not below the number that it made. The recorder has then
+ * taken all records that were written before. So each stack is taken with the files that are mapped at that time. */
 #define GR_PROCESS_FREE 0
 #define GR_PROCESS_ARRIVED 1
 #define GR_PROCESS_RECORDED 2
@@ -133,8 +145,10 @@ typedef struct gr_recording {
 typedef struct gr_recorded_process {
     uint32_t id;         /* process id; 0: the entry is free */
     uint32_t state;      /* a futex */
-    uint64_t time;       /* when the process arrived */
-    char allocator[112]; /* file whose malloc serves the process; only the end of a long path; ends in a 0 */
+    uint64_t time;         /* when the process arrived */
+    uint32_t looks_wanted; /* written by the process; numbers go on from one process to the next */
+    uint32_t looks_done;   /* written by the recorder; a futex */
+    char allocator[104];   /* file whose malloc serves the process; only the end of a long path; ends in a 0 */
 } gr_recorded_process;
 
 /* A thread takes a ring when it swaps its thread id for 0 in `thread`. The recorder writes 0 again when it has seen

@@ -43,11 +43,14 @@ class FrameRule {
     constexpr bool is_none() const { return bits_ == 0; }
     constexpr std::uint64_t bits() const { return bits_; }
 
+    // Where the frame keeps the address at which its caller goes on.
+    constexpr std::uintptr_t return_address_at(const Frame &frame) const {
+        return frame_end(frame) - bytes(kEndBits + kSavedBits, kSavedBits);
+    }
     // Goes to the caller's frame. false: the result cannot be the caller's frame.
     bool step(Frame *frame) const {
         constexpr std::uintptr_t kMostFrameBytes = std::uintptr_t{1} << 24;
-        const std::uintptr_t base = (bits_ & kFromFramePointer) != 0 ? frame->frame_pointer : frame->stack;
-        const std::uintptr_t end = base + bytes(0, kEndBits);
+        const std::uintptr_t end = frame_end(*frame);
         if (end - frame->stack - 1 >= kMostFrameBytes || end % sizeof(void *) != 0) return false;
         if ((bits_ & kSavesFramePointer) != 0) frame->frame_pointer = word_at(end - bytes(kEndBits, kSavedBits));
         frame->code = word_at(end - bytes(kEndBits + kSavedBits, kSavedBits));
@@ -65,6 +68,10 @@ class FrameRule {
     static constexpr std::uint64_t words(std::int64_t bytes) {
         constexpr auto kWord = static_cast<std::int64_t>(sizeof(void *));
         return bytes % kWord != 0 ? ~std::uint64_t{0} : static_cast<std::uint64_t>(bytes / kWord);
+    }
+    constexpr std::uintptr_t frame_end(const Frame &frame) const {
+        const std::uintptr_t base = (bits_ & kFromFramePointer) != 0 ? frame.frame_pointer : frame.stack;
+        return base + bytes(0, kEndBits);
     }
     constexpr std::uintptr_t bytes(unsigned from, unsigned count) const {
         return ((bits_ >> from) & ((std::uint64_t{1} << count) - 1)) * sizeof(void *);

@@ -11,6 +11,7 @@
 
 #include "platform/loader.hpp"
 #include "platform/memory.hpp"
+#include "platform/unwind/frame_pointer.hpp"
 #include "platform/unwind/frame_tables.hpp"
 
 // glibc 2.35 and later have it.
@@ -71,14 +72,45 @@ FrameRule StackWalk::rule_for(std::uintptr_t code) {
     return found;
 }
 
-std::size_t StackWalk::take(std::span<std::uintptr_t> out) {
+[[gnu::always_inline]] inline bool StackWalk::step(Frame *frame) {
+    const FrameRule rule = rule_for(frame->code);
+    return rule.is_none() ? step_by_frame_pointer(frame) : rule.step(frame);
+}
+
+[[gnu::always_inline]] inline std::size_t StackWalk::take_from(Frame *frame, std::span<std::uintptr_t> out,
+                                                               std::span<std::uintptr_t> stacks) {
     std::size_t count = 0;
-    for (Frame frame = here(); count < out.size();) {
-        const FrameRule rule = rule_for(frame.code);
-        if (rule.is_none() || !rule.step(&frame)) break;
-        if (frame.code - own_begin_ >= own_bytes_) out[count++] = frame.code;
+    while (count < out.size()) {
+        if (!step(frame)) break;
+        if (is_own(frame->code)) continue;
+        if (!stacks.empty()) stacks[count] = frame->stack;
+        out[count++] = frame->code;
     }
     return count;
+}
+
+std::size_t StackWalk::take(std::span<std::uintptr_t> out) {
+    Frame frame = here();
+    return take_from(&frame, out, {});
+}
+
+StackWalk::Ends StackWalk::take_ends(std::span<std::uintptr_t> out, std::span<std::uintptr_t> stacks,
+                                     StackOutline *outline) {
+    Frame frame = here();
+    const std::size_t written = take_from(&frame, out, stacks);
+    return {written, written < out.size() ? 0 : walk_beyond(&frame, outline)};
+}
+
+std::size_t StackWalk::walk_beyond(Frame *frame, StackOutline *outline) {
+    StackOutline::Walk walk(outline);
+    for (;;) {
+        const FrameRule rule = rule_for(frame->code);
+        const std::uintptr_t kept_at =
+            rule.is_none() ? frame->frame_pointer + sizeof(void *) : rule.return_address_at(*frame);
+        if (!step(frame)) break;
+        if (!is_own(frame->code) && walk.pass({frame->code, frame->stack, kept_at})) break;
+    }
+    return walk.end();
 }
 
 const char *StackWalk::program_stack() {

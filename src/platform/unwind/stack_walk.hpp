@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the calls that led to this place: the address where each caller goes on.
 // Invariant: takes no lock, and no memory except for the rules that it remembers; a signal handler may use it while it
-//    runs. A walk ends where a rule is missing.
+//    runs. Where a rule is missing, the frame pointer leads on if it leads behind a call; otherwise the walk ends.
 // Must not know: why the caller asks.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <span>
 
 #include "platform/unwind/frame_rule.hpp"
+#include "platform/unwind/stack_outline.hpp"
 
 namespace gr::platform {
 
@@ -23,6 +24,14 @@ class StackWalk {
     bool initialise();
     // Writes the addresses behind the calls, the innermost first, without those in this library. Returns how many.
     std::size_t take(std::span<std::uintptr_t> out);
+    // Writes the innermost calls as take() does. Where there are more, the outline of this thread gets the outermost.
+    // Returns how many calls were written, and how many are further out. If `stacks` is not empty, it is as long as
+    // `out` and gets the stack pointer at the place of each address.
+    struct Ends {
+        std::size_t written;
+        std::size_t beyond;
+    };
+    Ends take_ends(std::span<std::uintptr_t> out, std::span<std::uintptr_t> stacks, StackOutline *outline);
     // The stack pointer of the innermost caller that is neither in this library, in libc nor in the loader; nullptr:
     // there was none.
     const char *program_stack();
@@ -44,6 +53,10 @@ class StackWalk {
     static constexpr unsigned kKnownBits = 15;
 
     FrameRule rule_for(std::uintptr_t code);
+    bool step(Frame *frame);
+    bool is_own(std::uintptr_t code) const { return code - own_begin_ < own_bytes_; }
+    std::size_t take_from(Frame *frame, std::span<std::uintptr_t> out, std::span<std::uintptr_t> stacks);
+    [[gnu::noinline]] std::size_t walk_beyond(Frame *frame, StackOutline *outline);
 
     Known *known_ = nullptr;
     std::uintptr_t own_begin_ = 0;

@@ -106,8 +106,10 @@ class Gatherer {
 
 std::string base_name(const std::string &path) { return path.substr(path.rfind('/') + 1); }
 
-// What has no name of its own is known by its file only: in another build it lies elsewhere.
+// What has no name of its own is known by its file only: in another build it lies elsewhere. How many calls were left out
+// differs from run to run.
 Frame frame_of(const Call &call, const Naming &naming) {
+    if (call.is_left_out) return {"… frames …", "", 0, ""};
     const std::string unknown = call.module.empty() ? "?" : "? in " + call.module;
     const std::string &name = naming.whole_names ? call.function : call.brief;
     return {call.is_known ? name : unknown, base_name(call.file), naming.lines ? call.line : 0, call.module};

@@ -63,13 +63,9 @@ void Drain::end_process(const Ended &ended) {
 }
 
 void Drain::pass() {
-    std::vector<std::uint32_t> leaving;
-    look_at_entries(&leaving);
+    std::vector<Message> wishes = look_at_entries();
     empty_rings();
-    for (const std::uint32_t place : leaving) {
-        entries_[place].is_leaving.store(true, std::memory_order_relaxed);
-        messages_.put(Leaving{entries_[place].arrival, place});
-    }
+    for (Message &wish : wishes) messages_.put(std::move(wish));
     end_told();
     const auto now = std::chrono::steady_clock::now();
     const bool is_due = now - looked_for_gone_ > kGonePause;
@@ -80,16 +76,26 @@ void Drain::pass() {
     look_for_gone_takers();
 }
 
-void Drain::look_at_entries(std::vector<std::uint32_t> *leaving) {
+std::vector<Message> Drain::look_at_entries() {
+    std::vector<Message> wishes;
     for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place) {
         gr_recorded_process &shared = recording_.process(place);
         const std::uint32_t state = acquire(shared.state);
         Entry &entry = entries_[place];
         if (state == GR_PROCESS_ARRIVED && entry.arrival == Arrival::none) take_arrival(place);
-        if (state == GR_PROCESS_LEAVING && entry.arrival != Arrival::none &&
-            !entry.is_leaving.load(std::memory_order_acquire))
-            leaving->push_back(place);
+        if (entry.arrival == Arrival::none) continue;
+        const std::uint32_t wanted = acquire(shared.looks_wanted);
+        if (wanted != entry.looks_told && !entry.is_looked_at.load(std::memory_order_acquire)) {
+            entry.looks_told = wanted;
+            entry.is_looked_at.store(true, std::memory_order_relaxed);
+            wishes.push_back(CodeShown{entry.arrival, place, wanted});
+        }
+        if (state == GR_PROCESS_LEAVING && !entry.is_leaving.load(std::memory_order_acquire)) {
+            entry.is_leaving.store(true, std::memory_order_relaxed);
+            wishes.push_back(Leaving{entry.arrival, place});
+        }
     }
+    return wishes;
 }
 
 void Drain::take_arrival(std::uint32_t place) {
@@ -106,6 +112,8 @@ void Drain::take_arrival(std::uint32_t place) {
     Entry &entry = entries_[place];
     entry.arrival = Arrival{++arrivals_};
     entry.process = process;
+    entry.looks_told = read_once(shared.looks_wanted);
+    entry.is_looked_at.store(false, std::memory_order_relaxed);
     entry.is_leaving.store(false, std::memory_order_relaxed);
     std::array<char, sizeof shared.allocator> allocator{};
     std::memcpy(allocator.data(), &shared.allocator[0], allocator.size() - 1);

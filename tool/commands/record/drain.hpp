@@ -31,12 +31,17 @@ class Drain {
     // From the writing thread: the process that left may leave again.
     void forget_leaving(std::uint32_t place) { entries_[place].is_leaving.store(false, std::memory_order_release); }
 
+    // From the writing thread: the process that asked for a look may ask for another one.
+    void forget_look(std::uint32_t place) { entries_[place].is_looked_at.store(false, std::memory_order_release); }
+
   private:
     struct Entry {
         Arrival arrival{};
         std::uint32_t process = 0;
-        std::uint32_t taker = 0;              // who had taken it, at the look before, and had not arrived
-        std::atomic<bool> is_leaving{false};  // release and acquire: pair with each other
+        std::uint32_t looks_told = 0;
+        std::atomic<bool> is_looked_at{false};  // release and acquire: pair with each other
+        std::uint32_t taker = 0;                // who had taken it, at the look before, and had not arrived
+        std::atomic<bool> is_leaving{false};    // release and acquire: pair with each other
     };
     struct Ring {
         Tenant tenant{};
@@ -48,7 +53,8 @@ class Drain {
     };
 
     void pass();
-    void look_at_entries(std::vector<std::uint32_t> *leaving);
+    // What is to be told when the rings are empty.
+    [[nodiscard]] std::vector<Message> look_at_entries();
     void take_arrival(std::uint32_t place);
     void end_told();
     void free_entry(std::uint32_t place);

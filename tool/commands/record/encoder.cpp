@@ -188,6 +188,15 @@ void Encoder::take(const Leaving &leaving) {
     answer(parts_.recording.process(leaving.place), GR_PROCESS_LEAVING, GR_PROCESS_LEFT);
 }
 
+void Encoder::take(const CodeShown &shown) {
+    with_trace(shown.arrival, [](ProcessTrace &trace) { trace.look_at_modules(); });
+    parts_.drain.forget_look(shown.place);
+    std::uint32_t &done = parts_.recording.process(shown.place).looks_done;
+    // Release: pairs with the process's acquire.
+    std::atomic_ref(done).store(shown.number, std::memory_order_release);
+    wake_sleepers(&done);
+}
+
 void Encoder::take(const Ended &ended) {
     // Who had its process id and is gone did not become another program.
     const std::shared_ptr<LiveProcess> live = parts_.live.remove(ended.arrival);

@@ -65,6 +65,7 @@ class Encoder {
     void take(const Records &records);
     void take(const ThreadGone &gone);
     void take(const Leaving &leaving);
+    void take(const CodeShown &shown);
     void take(const Ended &ended);
     void take(const Sampled &sampled);
     void take(const Quit &) { is_over_ = true; }

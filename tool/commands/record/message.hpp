@@ -46,6 +46,12 @@ struct Leaving {
     Arrival arrival{};
     std::uint32_t place = 0;
 };
+// It waits until the files that it has mapped were looked at.
+struct CodeShown {
+    Arrival arrival{};
+    std::uint32_t place = 0;
+    std::uint32_t number = 0;  // of the look
+};
 struct Ended {
     Arrival arrival{};
     std::uint64_t ticks = 0;
@@ -59,7 +65,7 @@ struct Sampled {
 };
 struct Quit {};
 
-using Message = std::variant<Arrived, Records, ThreadGone, Leaving, Ended, Sampled, Quit>;
+using Message = std::variant<Arrived, Records, ThreadGone, Leaving, CodeShown, Ended, Sampled, Quit>;
 
 class MessageQueue {
   public:

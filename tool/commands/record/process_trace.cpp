@@ -42,9 +42,12 @@ ProcessTrace::ProcessTrace(const std::string &path_of_file, const trace::Start &
       program_(start.program),
       writer_(path_of_file),
       files_(files),
+      made_code_(arrived.process),
       common_{.clock = clock,
               .origin = arrived.ticks,
               .stacks = {},
+              .places = {},
+              .code = {},
               .addresses = {},
               .ranges = {},
               .ranges_then = {},
@@ -99,6 +102,7 @@ void ProcessTrace::take(const Sampled &sampled) {
 
 void ProcessTrace::look() {
     look_at_modules();
+    look_at_made_code();
     look_at_pages();
     tell_memory();
     look_at_memory();
@@ -108,9 +112,7 @@ void ProcessTrace::look() {
 void ProcessTrace::inherit(const ProcessTrace &other) {
     awaits_parent_ = false;
     // A program that exec started lies at other addresses.
-    const bool is_fork = !modules_.empty() && !other.modules_.empty() &&
-                         modules_.front().begin == other.modules_.front().begin &&
-                         modules_.front().path == other.modules_.front().path;
+    const bool is_fork = common_.code.begins_as(other.common_.code);
     if (!is_fork) return;
     common_.ranges.inherit(other.common_.ranges);
     for (const auto &[begin, end] : other.common_.addresses.all()) common_.addresses.add(begin, end);
@@ -120,6 +122,7 @@ void ProcessTrace::end(const Ended &ended) {
     tell_memory();
     for (auto &[tenant, thread] : threads_) write(thread);
     write_threads();
+    look_at_made_code();
     write_small_things();
     writer_.end({.time = time(ended.ticks),
                  .reason = ended.reason,
@@ -199,6 +202,7 @@ void ProcessTrace::write_small_things() {
     samples_.clear();
     if (!common_.marks.empty()) writer_.marks(common_.marks);
     common_.marks.clear();
+    if (common_.places.has_untold()) writer_.places(common_.places.take_untold());
     if (common_.requests.empty()) return;
     write_stacks();
     writer_.requests(common_.requests);
@@ -226,32 +230,38 @@ void ProcessTrace::write_old(Moment moment) {
     if (small_is_old) write_small_things();
 }
 
-bool ProcessTrace::is_code(std::uint64_t address) const {
-    const auto behind = std::ranges::upper_bound(modules_, address, {}, &trace::Module::begin);
-    return behind != modules_.begin() && address <= (behind - 1)->end;
+bool ProcessTrace::is_known(std::uint64_t address) const {
+    return address >= trace::kFirstPlace || common_.code.is_known(address);
 }
 
 // Of a process that has gone there are none any more.
 void ProcessTrace::look_at_modules() {
-    std::vector<trace::Module> found = files_.of_process(process_);
-    const auto is_same = [](const trace::Module &one, const trace::Module &other) {
-        return one.begin == other.begin && one.end == other.end && one.path == other.path;
-    };
-    if (found.empty() || std::ranges::equal(found, modules_, is_same)) return;
-    modules_ = std::move(found);
-    writer_.modules({modules_.empty() ? trace::Time{} : now(), modules_});
+    std::vector<trace::Module> mapped = files_.of_process(process_);
+    if (mapped.empty()) return;
+    std::vector<trace::Module> loaded = common_.code.update(std::move(mapped));
+    if (loaded.empty()) return;
+    writer_.modules({std::exchange(has_modules_, true) ? now() : trace::Time{}, std::move(loaded)});
     modules_pause_ = kModulesPause;
 }
 
 void ProcessTrace::look_for_new_modules() {
     const std::span<const trace::StackNode> nodes = common_.stacks.new_nodes();
     const std::span<const trace::StackNode> unseen = nodes.subspan(std::exchange(known_nodes_, nodes.size()));
-    if (std::ranges::all_of(unseen, [&](const trace::StackNode &node) { return is_code(node.address); })) return;
+    const auto is_told = [&](const trace::StackNode &node) { return is_known(node.address); };
+    if (std::ranges::all_of(unseen, is_told)) return;
     if (const Moment now = SteadyClock::now(); now >= next_modules_) {
         modules_pause_ *= 2;
         look_at_modules();
         next_modules_ = now + modules_pause_;
     }
+    for (const trace::StackNode &node : unseen) {
+        if (!is_told(node)) made_code_.add(node.address);
+    }
+}
+
+void ProcessTrace::look_at_made_code() {
+    if (const std::vector<trace::MadeFunction> told = made_code_.take_names(); !told.empty())
+        writer_.made_functions(told);
 }
 
 void ProcessTrace::look_at_pages() {

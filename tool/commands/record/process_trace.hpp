@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/record/made_code.hpp"
 #include "commands/record/memory_kinds.hpp"
 #include "commands/record/message.hpp"
 #include "commands/record/process_files.hpp"
@@ -31,6 +32,8 @@ class ProcessTrace {
     void take(const Sampled &sampled);
     // Looks at the process: it is about to end, or to become another.
     void look();
+    // Looks at which files it has mapped. Stacks that come later are taken with these.
+    void look_at_modules();
     // What a child of fork has of its parent's memory; once, when the parent's records of the time before were taken.
     void inherit(const ProcessTrace &parent);
     [[nodiscard]] bool awaits_parent() const { return awaits_parent_ && parent != 0; }
@@ -70,9 +73,9 @@ class ProcessTrace {
     void write_threads();
     void write_old(Moment now);
     [[nodiscard]] Threads::iterator longest_waiting();
-    [[nodiscard]] bool is_code(std::uint64_t address) const;
-    void look_at_modules();
+    [[nodiscard]] bool is_known(std::uint64_t address) const;
     void look_for_new_modules();
+    void look_at_made_code();
     void look_at_pages();
     void look_at_memory();
     void tell_memory();
@@ -81,6 +84,7 @@ class ProcessTrace {
     std::string program_;
     trace::Writer writer_;
     CodeFiles &files_;
+    MadeCode made_code_;
     ProcessEvents common_;
     Threads threads_;
     std::uint32_t thread_count_ = 0;
@@ -90,7 +94,7 @@ class ProcessTrace {
     std::vector<trace::Sample> samples_;  // not written yet
     trace::Sample last_sample_;           // of which no part of the CPU time is less than before
 
-    std::vector<trace::Module> modules_;
+    bool has_modules_ = false;
     std::size_t known_nodes_ = 0;  // of the new ones
     Moment next_modules_;
     std::chrono::milliseconds modules_pause_;

@@ -4,18 +4,35 @@
 // Must not know: what functions the addresses are in.
 #include "commands/record/stack_tree.hpp"
 
+#include <granary/wire/recording.h>
+
+#include <algorithm>
 #include <utility>
 
 namespace gr::tool {
 
-trace::StackNumber StackTree::number(std::span<const std::uint64_t> calls) {
-    if (count_ + calls.size() > kMostNodes) {
+trace::StackNumber StackTree::number(std::span<const std::uint64_t> words, PlaceTable &places) {
+    if (count_ + words.size() > kMostNodes) {
         slots_.assign(std::size_t{1} << kFirstBits, {});
         count_ = 0;
+        before_.clear();
     }
-    std::uint32_t node = 0;
-    for (std::size_t i = calls.size(); i != 0; --i) node = child(node, calls[i - 1]);
+    std::size_t known = 0;
+    while (known < std::min(words.size(), before_.size()) && before_[known].first == words[words.size() - 1 - known])
+        ++known;
+    before_.resize(known);
+    std::uint32_t node = known == 0 ? 0 : before_.back().second;
+    for (std::size_t i = words.size() - known; i != 0; --i) {
+        node = child(node, address_of(words[i - 1], node, places));
+        before_.emplace_back(words[i - 1], node);
+    }
     return trace::StackNumber{node};
+}
+
+std::uint64_t StackTree::address_of(std::uint64_t word, std::uint32_t caller, PlaceTable &places) {
+    if (word >= GR_RECORDED_PLACE) return places.of_word(word);
+    if (word < GR_RECORDED_CALLS_LEFT_OUT) return word;
+    return places.left_out(trace::StackNumber{caller}, word & ~GR_RECORDED_CALLS_LEFT_OUT);
 }
 
 std::uint32_t StackTree::child(std::uint32_t parent, std::uint64_t address) {

@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "commands/record/place_table.hpp"
 #include "reading/trace/contents.hpp"
 
 namespace gr::tool {
@@ -17,8 +19,8 @@ class StackTree {
   public:
     StackTree() : slots_(std::size_t{1} << kFirstBits) {}
 
-    // Of the addresses behind the calls, the innermost first.
-    [[nodiscard]] trace::StackNumber number(std::span<const std::uint64_t> calls);
+    // Of a stack's words, as granary/wire/recording.h has them.
+    [[nodiscard]] trace::StackNumber number(std::span<const std::uint64_t> words, PlaceTable &places);
     // Those that came since the last clear_new().
     [[nodiscard]] const std::vector<trace::StackNode> &new_nodes() const { return new_; }
     void clear_new() { new_.clear(); }
@@ -32,10 +34,14 @@ class StackTree {
         std::uint32_t parent = 0;
         std::uint32_t number = 0;  // 0: an empty slot
     };
+    [[nodiscard]] static std::uint64_t address_of(std::uint64_t word, std::uint32_t caller, PlaceTable &places);
     std::uint32_t child(std::uint32_t parent, std::uint64_t address);
     [[nodiscard]] Slot &slot_of(std::uint32_t parent, std::uint64_t address);
     void grow();
 
+    // The words of the stack before, the outermost first, and the node of each: stacks that follow each other have their
+    // outer calls in common.
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> before_;
     std::vector<Slot> slots_;
     std::size_t count_ = 0;
     std::uint32_t last_ = 0;

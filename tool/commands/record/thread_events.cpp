@@ -48,6 +48,8 @@ std::size_t ThreadEvents::take(std::span<const gr_record> records, ProcessEvents
             i += take_stack(records.subspan(i), process);
         } else if (kind == GR_RECORD_NAME || kind == GR_RECORD_MARK) {
             i += take_text(records.subspan(i), process);
+        } else if (kind == GR_RECORD_PLACE) {
+            i += take_place(records.subspan(i), process);
         } else if (kind == GR_RECORD_LOST) {
             lose(record.size);
         } else if (kind == GR_RECORD_THREAD_STACK) {
@@ -60,20 +62,41 @@ std::size_t ThreadEvents::take(std::span<const gr_record> records, ProcessEvents
 }
 
 std::size_t ThreadEvents::take_stack(std::span<const gr_record> rest, ProcessEvents &process) {
-    std::array<std::uint64_t, GR_RECORDING_MOST_CALLS> calls{};
-    const std::size_t count = std::min<std::uint64_t>(rest[0].size, calls.size());
-    const std::size_t whole = std::min(records_of(count * sizeof calls[0]), rest.size() - 1);
-    std::memcpy(calls.data(), &rest[0] + 1, std::min(count * sizeof calls[0], whole * sizeof(gr_record)));
-    stack_ = process.stacks.number({calls.data(), count});
+    std::array<std::uint64_t, GR_RECORDING_MOST_CALLS> words{};
+    const std::size_t count = std::min<std::uint64_t>(rest[0].size, words.size());
+    const std::size_t whole = std::min(records_of(count * sizeof words[0]), rest.size() - 1);
+    std::memcpy(words.data(), &rest[0] + 1, std::min(count * sizeof words[0], whole * sizeof(gr_record)));
+    for (std::uint64_t &word : std::span(words).first(count)) {
+        if (word < trace::kFirstPlace) word = process.code.in_trace(word);
+    }
+    stack_ = process.stacks.number({words.data(), count}, process.places);
     process.stack_ticks += static_cast<double>(below(rest[0].kind_and_address, GR_RECORD_KIND_SHIFT));
     process.stacks_taken += 1;
     return whole;
 }
 
-std::size_t ThreadEvents::take_text(std::span<const gr_record> rest, ProcessEvents &process) {
+// The text behind a record, and how many records it takes.
+std::pair<std::string, std::size_t> ThreadEvents::text_behind(std::span<const gr_record> rest) {
     const std::size_t size = std::min<std::uint64_t>(rest[0].size, GR_RECORDING_MOST_TEXT);
     const std::size_t whole = std::min(records_of(size), rest.size() - 1);
-    std::string text(reinterpret_cast<const char *>(&rest[0] + 1), std::min(size, whole * sizeof(gr_record)));
+    return {std::string(reinterpret_cast<const char *>(&rest[0] + 1), std::min(size, whole * sizeof(gr_record))),
+            whole};
+}
+
+std::size_t ThreadEvents::take_place(std::span<const gr_record> rest, ProcessEvents &process) {
+    const auto [text, whole] = text_behind(rest);
+    const std::size_t end = std::min(text.find('\0'), text.size());
+    trace::Place place;
+    place.function = text.substr(0, end);
+    place.file = text.substr(std::min(end + 1, text.size()));
+    constexpr std::uint64_t kMostLine = std::numeric_limits<int>::max();
+    place.line = static_cast<int>(std::min(below(rest[0].kind_and_address, GR_RECORD_KIND_SHIFT), kMostLine));
+    process.places.describe(rest[0].time, std::move(place));
+    return whole;
+}
+
+std::size_t ThreadEvents::take_text(std::span<const gr_record> rest, ProcessEvents &process) {
+    auto [text, whole] = text_behind(rest);
     const trace::Time time = time_of(rest[0], process);
     if (kind_of(rest[0]) == GR_RECORD_MARK) {
         process.marks.push_back({time, thread_.number, std::move(text)});

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "commands/record/address_ranges.hpp"
+#include "commands/record/code_addresses.hpp"
 #include "commands/record/own_ranges.hpp"
 #include "commands/record/recording_clock.hpp"
 #include "commands/record/stack_tree.hpp"
@@ -30,6 +31,8 @@ struct ProcessEvents {
     const RecordingClock &clock;
     std::uint64_t origin;  // Time 0
     StackTree stacks;
+    PlaceTable places;
+    CodeAddresses code;
     AddressRanges addresses;
     OwnRanges ranges;
     // As of a moment of which not all records have come; nothing: all of them have.
@@ -76,6 +79,8 @@ class ThreadEvents {
     // Each returns how many records behind it are its.
     std::size_t take_stack(std::span<const gr_record> rest, ProcessEvents &process);
     std::size_t take_text(std::span<const gr_record> rest, ProcessEvents &process);
+    std::size_t take_place(std::span<const gr_record> rest, ProcessEvents &process);
+    static std::pair<std::string, std::size_t> text_behind(std::span<const gr_record> rest);
     void add(const gr_record &record, ProcessEvents &process);
     void add_request(const gr_record &record, ProcessEvents &process);
     void take_thread_stack(const gr_record &record, ProcessEvents &process);

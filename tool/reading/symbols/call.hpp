@@ -14,8 +14,9 @@ struct Call {
     std::string brief;  // without the arguments of templates
     std::string file;   // of the source; empty: not known
     int line = 0;
-    std::string module;     // the file that was loaded, without its folder; empty: not known
-    bool is_known = false;  // the function has a name of its own
+    std::string module;        // the file that was loaded, without its folder; empty: not known
+    bool is_known = false;     // the function has a name of its own
+    bool is_left_out = false;  // these are calls that the recorder left out, and the name says how many
 
     bool operator==(const Call &) const = default;
 };

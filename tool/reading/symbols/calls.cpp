@@ -5,12 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
-#include <system_error>
 #include <utility>
 
 #include "base/text.hpp"
-#include "reading/process/elf_file.hpp"
 #include "reading/symbols/function_name.hpp"
 
 namespace gr::tool {
@@ -19,46 +16,21 @@ namespace {
 
 std::string base_name(const std::string &path) { return path.substr(path.rfind('/') + 1); }
 
-// What is added to the addresses that the file tells. A file that cannot be read tells none. One of debug information
-// alone has lost where its segments lay in the file, so its only segment of code is taken for the mapped one.
-std::uint64_t bias_of(const trace::Module &module, const std::string &path, std::uint64_t page_bytes) {
-    try {
-        const ElfFile file(path);
-        if (const auto address = file.address_of_code(module.offset, module.end - module.begin))
-            return module.begin - *address;
-        if (const auto address = file.address_of_only_code()) return module.begin - *address / page_bytes * page_bytes;
-    } catch (const std::system_error &) {
-        return module.begin - module.offset;
-    }
-    return module.begin - module.offset;
-}
-
-// One for each file and place: its pieces together.
-std::vector<CodeModule> code_modules(const ModulePieces &pieces, ModuleFiles *found, std::uint64_t page_bytes) {
-    std::map<std::pair<std::string, std::uint64_t>, CodeModule> files;
-    for (const trace::Module &piece : pieces.all()) {
-        const std::string &path = found->of(piece).path;
-        if (path.empty()) continue;
-        const std::uint64_t bias = bias_of(piece, path, page_bytes);
-        const auto [at, is_new] =
-            files.try_emplace({path, bias}, CodeModule{bias, piece.begin, piece.end, piece.build_id, path});
-        at->second.begin = std::min(at->second.begin, piece.begin);
-        at->second.end = std::max(at->second.end, piece.end);
-    }
-    std::vector<CodeModule> modules;
-    modules.reserve(files.size());
-    for (auto &[key, module] : files) modules.push_back(std::move(module));
-    return modules;
+std::string left_out_text(std::uint64_t least, std::uint64_t most) {
+    if (least == most) return fmt::format("… {} {} …", grouped(most), most == 1 ? "frame" : "frames");
+    return fmt::format("… {} to {} frames …", grouped(least), grouped(most));
 }
 
 }  // namespace
 
 Calls::Calls(const trace::Trace &trace, FileSearch search, Names preferred)
-    : stacks_(trace.stacks()),
+    : names_(trace.stack_names()),
+      stacks_(trace.stacks()),
       pieces_(trace),
       embedded_(trace.symbols()),
       files_(std::move(search)),
-      places_(code_modules(pieces_, &files_, trace.start().page_bytes), files_.debug_path()),
+      placed_(pieces_.all(), &files_, trace.start().page_bytes),
+      places_(placed_.modules(), files_.debug_path()),
       preferred_(preferred) {}
 
 std::string Calls::unknown(std::uint64_t address) const {
@@ -74,19 +46,49 @@ const std::vector<Call> *Calls::in_trace(std::uint64_t address) {
 
 const std::vector<Call> &Calls::in_files(std::uint64_t address) {
     const trace::Module *const module = pieces_.at(address - 1);
-    if (module != nullptr) {
-        const FileState state = files_.of(*module).state;
-        if (state != FileState::found && module->path.starts_with('/')) unread_.try_emplace(module->path, state);
-    }
     std::vector<Call> &calls = in_files_[address];
-    for (const CodePlace &place : places_.all_of_call(address)) {
+    if (module == nullptr) {
+        calls.push_back(in_no_file(address));
+        return calls;
+    }
+    const FileState state = files_.of(*module).state;
+    if (state != FileState::found && module->path.starts_with('/')) unread_.try_emplace(module->path, state);
+    const auto piece = static_cast<std::size_t>(module - pieces_.all().data());
+    for (const CodePlace &place : places_.all_of_call(placed_.place_of(address, piece))) {
         const bool is_known = !place.function.empty();
         std::string function = is_known ? printable(demangled(place.function)) : unknown(address);
         std::string short_form = is_known ? brief(function) : function;
         calls.push_back({std::move(function), std::move(short_form), printable(place.file), place.line,
-                         module != nullptr ? printable(base_name(module->path)) : "", is_known});
+                         printable(base_name(module->path)), is_known});
     }
     return calls;
+}
+
+Call Calls::in_no_file(std::uint64_t address) const {
+    if (address >= trace::kFirstPlace) return at_place(address);
+    const std::string *const made = names_.made_function(address);
+    const std::string name = made != nullptr ? printable(*made) : unknown(address);
+    return {name, name, "", 0, "", made != nullptr};
+}
+
+Call Calls::at_place(std::uint64_t address) const {
+    const trace::Place *const place = names_.place(address);
+    Call call;
+    if (place == nullptr || (place->most_calls == 0 && place->function.empty())) {
+        call.function = fmt::format("{:#x}", address);
+    } else if (place->most_calls != 0) {
+        call.function = left_out_text(place->least_calls, place->most_calls);
+        call.is_known = true;
+        call.is_left_out = true;
+    } else {
+        call.function = printable(place->function);
+        call.file = printable(place->file);
+        call.line = place->line;
+        call.module = base_name(call.file);
+        call.is_known = true;
+    }
+    call.brief = call.function;
+    return call;
 }
 
 const std::vector<Call> &Calls::at(std::uint64_t address) {

@@ -17,6 +17,7 @@
 #include "reading/symbols/embedded_names.hpp"
 #include "reading/symbols/file_search.hpp"
 #include "reading/symbols/module_pieces.hpp"
+#include "reading/symbols/placed_files.hpp"
 #include "reading/trace/reader.hpp"
 
 namespace gr::tool {
@@ -40,11 +41,15 @@ class Calls {
     [[nodiscard]] std::string unknown(std::uint64_t address) const;
     [[nodiscard]] const std::vector<Call> *in_trace(std::uint64_t address);
     [[nodiscard]] const std::vector<Call> &in_files(std::uint64_t address);
+    [[nodiscard]] Call at_place(std::uint64_t address) const;
+    [[nodiscard]] Call in_no_file(std::uint64_t address) const;
 
+    const trace::StackNames &names_;
     const std::vector<trace::StackNode> &stacks_;
     ModulePieces pieces_;
     EmbeddedNames embedded_;
     ModuleFiles files_;
+    PlacedFiles placed_;
     CodePlaces places_;
     Names preferred_;
     std::unordered_map<std::uint64_t, const std::vector<Call> *> known_;

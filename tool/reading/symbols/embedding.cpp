@@ -30,6 +30,7 @@ Embedded embed_names(const trace::Trace &trace, const FileSearch &search, const 
     Embedded embedded;
     std::vector<trace::NamedPlace> places;
     for (const std::uint64_t address : addresses) {
+        if (address >= trace::kFirstPlace) break;  // the trace has their names
         embedded.places += 1;
         const trace::Module *const module = calls.modules().at(address - 1);
         const std::vector<Call> &here = calls.at(address);

@@ -39,6 +39,8 @@ enum class ChunkKind : std::uint32_t {
     stacks = name_of_four("STAK"),     // StacksSummary; columns
     threads = name_of_four("THRD"),    // JSON
     modules = name_of_four("MODS"),    // JSON
+    places = name_of_four("PLAC"),     // JSON
+    made = name_of_four("MADE"),       // JSON
     marks = name_of_four("MARK"),      // JSON
     samples = name_of_four("SAMP"),    // TableSummary; columns
     resident = name_of_four("RESI"),   // ResidentSummary; columns

@@ -55,6 +55,27 @@ struct ModuleList {  // as it was at that moment
     std::vector<Module> modules;
 };
 
+// What no address of code says of a node in the tree of stacks: calls that were left out there, or a function of a
+// language that an interpreter runs. Nodes refer to it by kFirstPlace + number in the place of their address.
+struct Place {
+    std::uint32_t number = 0;
+    std::uint64_t least_calls = 0;  // that were left out, in the stacks through this node
+    std::uint64_t most_calls = 0;   // 0: none was
+    std::string function;
+    std::string file;  // of the source
+    int line = 0;
+};
+// Addresses from here to kFirstPlace are no addresses of the program: each stands for one at which code of several files
+// lay, one after the other.
+inline constexpr std::uint64_t kFirstStandIn = std::uint64_t{1} << 62;
+inline constexpr std::uint64_t kFirstPlace = std::uint64_t{1} << 63;  // no code of a program lies there
+
+// A function that the program made while it ran, which lies in no file.
+struct MadeFunction {
+    std::uint64_t address = 0;  // of a node in the tree of stacks
+    std::string name;
+};
+
 struct Mark {
     Time time;
     ThreadNumber thread{};
@@ -165,7 +186,7 @@ struct End {
 
 struct StackNode {
     StackNumber parent = StackNumber::none;  // its caller's
-    std::uint64_t address = 0;               // the one behind the call
+    std::uint64_t address = 0;               // the one behind the call; from kFirstPlace: a Place
 };
 
 // A function whose code lies at a place, and the line in it.

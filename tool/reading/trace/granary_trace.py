@@ -4,7 +4,7 @@
 # Invariant: what is read was checked; where a file is cut off or damaged, all before that is there and .damage says so. A trace
 #    is untrusted input: no number in it makes the reader take memory that the file's size does not justify.
 # Must not know: anything that the format does not say.
-"""trace = Trace("x.trace"); trace.start, .threads, .modules, .marks, .samples, .requests, .memory, .relatives,
+"""trace = Trace("x.trace"); trace.start, .threads, .modules, .places, .made, .marks, .samples, .requests, .memory, .relatives,
 .stacks, .symbols, .end, .damage;
 for event in trace.events(): ...   of each thread in order; sorted(trace.events()) is in the order of time.
 As a command: granary_trace.py FILE prints its events, one a line. Needs zstandard (Debian: python3-zstandard)."""
@@ -25,6 +25,7 @@ SAMPLE = ("time", "resident", "anonymous", "lazy_free", "huge", "user_us", "syst
 WORD = (1 << 64) - 1
 MOST_EVENTS, MOST_RUNS, MOST_BODY, MOST_TIME, MOST_BLOCK = 1 << 16, 1 << 22, 1 << 28, 1 << 56, 1 << 57
 MOST_DEPTH, MOST_PATH = 1024, 4096
+FIRST_PLACE = 1 << 63  # from there on the address of a node is this and the number of a place
 # Names: bytes of a text, calls of a place, a line, bytes of all texts of a chunk; and of a file: texts, their bytes, places, calls.
 MOST_TEXT, MOST_CALLS, MOST_LINE, MOST_TEXT_OF_CHUNK = 4096, 255, (1 << 31) - 1, 1 << 23
 MOST_NAMES = (1 << 22, 1 << 26, 1 << 20, 1 << 21)
@@ -140,6 +141,7 @@ class Trace:
         self.requests = []  # each thread's in order
         self.memory = []  # (time, bytes of page tables, parts)
         self.names = [""]  # of memory
+        self.places, self.made = {}, {}  # by the address of the nodes: what they stand for; names of code without a file
         self.stacks = [(0, 0)]  # (the caller's index, the address behind the call)
         self.blocks = []  # (summary, body, the number of stacks before it), still compressed
         self.residents = []  # (summary, body), still compressed
@@ -185,6 +187,15 @@ class Trace:
             require(len(module["path"].encode()) <= MOST_PATH, "the name of a mapped file is too long")
         return modules
 
+    def _take_places(self, places):
+        for place in places:
+            number, least, most = place["number"], place.get("least_calls", 0), place.get("most_calls", 0)
+            require(0 <= number < 1 << 32 and 0 <= least <= most <= 1 << 56 and place.get("line", 0) >= 0,
+                    "a place in the stacks has impossible numbers")
+            require(len(place.get("function", "")) <= MOST_PATH and len(place.get("file", "")) <= MOST_PATH,
+                    "the name of a function is too long")
+            self.places[FIRST_PLACE + number] = place
+
     def _take(self, kind, summary, body):
         if kind == b"STRT":
             require(not self.start, "there is a second start")
@@ -200,6 +211,10 @@ class Trace:
             self.marks += json.loads(body)
         elif kind == b"MODS":
             self.modules.append(self._modules(json.loads(body)))
+        elif kind == b"PLAC":
+            self._take_places(json.loads(body))
+        elif kind == b"MADE":
+            self.made.update((function["address"], function["name"]) for function in json.loads(body))
         elif kind == b"KIDS":
             relative = json.loads(body)
             require("/" not in relative["file"] and "\0" not in relative["file"] and

@@ -161,6 +161,56 @@ void from_json(std::string_view text, std::vector<ModuleList> *lists) {
     });
 }
 
+std::string to_json(std::span<const Place> places) {
+    Json json = Json::array();
+    for (const Place &place : places) {
+        Json one = {{"number", place.number}};
+        if (place.most_calls != 0) {
+            one["least_calls"] = place.least_calls;
+            one["most_calls"] = place.most_calls;
+        } else {
+            one["function"] = place.function;
+            one["file"] = place.file;
+            one["line"] = place.line;
+        }
+        json.push_back(std::move(one));
+    }
+    return text_of(json);
+}
+
+void from_json(std::string_view text, std::vector<Place> *places) {
+    use(text, [&](const Json &json) {
+        for (const Json &one : json) {
+            Place place;
+            get(one, "number", &place.number);
+            get(one, "least_calls", &place.least_calls);
+            get(one, "most_calls", &place.most_calls);
+            get(one, "function", &place.function);
+            get(one, "file", &place.file);
+            get(one, "line", &place.line);
+            places->push_back(std::move(place));
+        }
+    });
+}
+
+std::string to_json(std::span<const MadeFunction> functions) {
+    Json json = Json::array();
+    for (const MadeFunction &function : functions)
+        json.push_back({{"address", function.address}, {"name", function.name}});
+    return text_of(json);
+}
+
+void from_json(std::string_view text, std::vector<MadeFunction> *functions) {
+    use(text, [&](const Json &json) {
+        for (const Json &one : json) {
+            MadeFunction function;
+            get(one, "address", &function.address);
+            get(one, "name", &function.name);
+            functions->push_back(std::move(function));
+        }
+    });
+}
+
 std::string to_json(std::span<const Mark> marks) {
     Json json = Json::array();
     for (const Mark &mark : marks) {

@@ -138,6 +138,8 @@ void Trace::read_chunks() {
 void Trace::take(ChunkKind kind, const ChunkHead &head, ByteView summary, ByteView body) {
     if (kind == ChunkKind::events) return take_events(summary, body, head.body_check);
     if (check_of(0, body) != head.body_check) throw Damage("the checksum of a chunk is wrong");
+    if (kind == ChunkKind::places) return names_.take_places(text_in(body));
+    if (kind == ChunkKind::made) return names_.take_made_functions(text_in(body));
     switch (kind) {
         case ChunkKind::start:
             take_start(body);
@@ -185,6 +187,8 @@ void Trace::take(ChunkKind kind, const ChunkHead &head, ByteView summary, ByteVi
             take_end(body);
             break;
         case ChunkKind::events:
+        case ChunkKind::places:
+        case ChunkKind::made:
         default:
             break;  // of a later version
     }

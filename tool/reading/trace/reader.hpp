@@ -15,6 +15,7 @@
 #include "reading/trace/contents.hpp"
 #include "reading/trace/event.hpp"
 #include "reading/trace/mapped_file.hpp"
+#include "reading/trace/stack_names.hpp"
 
 namespace gr::trace {
 
@@ -48,6 +49,7 @@ class Trace {
     [[nodiscard]] const Start &start() const { return start_; }
     [[nodiscard]] const std::vector<Thread> &threads() const { return threads_; }  // by number
     [[nodiscard]] const std::vector<ModuleList> &modules() const { return modules_; }
+    [[nodiscard]] const StackNames &stack_names() const { return names_; }
     [[nodiscard]] const std::vector<Mark> &marks() const { return marks_; }
     // Without what is resident of the recorder's own, as far as that was looked at.
     [[nodiscard]] const std::vector<Sample> &samples() const { return samples_; }
@@ -102,6 +104,7 @@ class Trace {
     bool has_start_ = false;
     std::vector<Thread> threads_;
     std::vector<ModuleList> modules_;
+    StackNames names_;
     std::vector<Mark> marks_;
     std::vector<Sample> samples_;
     std::vector<Request> requests_;

@@ -132,6 +132,10 @@ void Writer::pack(std::uint8_t column, NumberWriter &numbers) {
 void Writer::start(const Start &start) { write_json(ChunkKind::start, to_json(start)); }
 void Writer::threads(std::span<const Thread> threads) { write_json(ChunkKind::threads, to_json(threads)); }
 void Writer::modules(const ModuleList &list) { write_json(ChunkKind::modules, to_json(list)); }
+void Writer::places(std::span<const Place> places) { write_json(ChunkKind::places, to_json(places)); }
+void Writer::made_functions(std::span<const MadeFunction> functions) {
+    write_json(ChunkKind::made, to_json(functions));
+}
 void Writer::marks(std::span<const Mark> marks) { write_json(ChunkKind::marks, to_json(marks)); }
 void Writer::relative(const Relative &relative) { write_json(ChunkKind::relatives, to_json(relative)); }
 void Writer::memory_names(std::span<const std::string> names) { write_json(ChunkKind::names, names_to_json(names)); }

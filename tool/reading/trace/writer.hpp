@@ -35,6 +35,8 @@ class Writer {
     void stacks(std::span<const StackNode> nodes);
     void threads(std::span<const Thread> threads);
     void modules(const ModuleList &list);
+    void places(std::span<const Place> places);
+    void made_functions(std::span<const MadeFunction> functions);
     void marks(std::span<const Mark> marks);
     void samples(std::span<const Sample> samples);
     void requests(std::span<const Request> requests);

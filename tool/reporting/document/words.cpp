@@ -9,6 +9,8 @@
 #include <cmath>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace gr::tool {
 
 namespace {
@@ -18,12 +20,6 @@ std::string three_digits(double number) {
     std::string text = number >= 9.995 ? fmt::format("{:.1f}", number) : fmt::format("{:.2f}", number);
     while (text.back() == '0') text.pop_back();
     if (text.back() == '.') text.pop_back();
-    return text;
-}
-
-std::string grouped(std::uint64_t number) {
-    std::string text = std::to_string(number);
-    for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, 1, ',');
     return text;
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: gets from a frame to its caller's where no table describes the code: code that a program makes while it runs.
+// Invariant: reads only what the kernel calls readable. A step that does not lead behind a call is none.
+// Must not know: why frames are walked.
+#pragma once
+
+#include "platform/unwind/frame_rule.hpp"
+
+namespace gr::platform {
+
+// Goes to the caller's frame, if the frame pointer is one. false: it is not.
+[[gnu::cold]] bool step_by_frame_pointer(Frame *frame);
+
+}  // namespace gr::platform

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: the stack of one call, as the words that its record has: the calls of functions, and in the place of the calls of
+//    Python's evaluation the functions of Python that these run.
+// Invariant: no more words than the protocol allows. A stack that is too deep keeps its innermost and its outermost
+//    calls, and a word between them says how many were left out.
+// Must not know: which calls have a stack.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "granary/wire/recording.h"
+#include "recorder/python_frames.hpp"
+
+namespace gr {
+
+// Who is told of a place in a function of Python before it is in a stack; may be told again.
+struct PlaceTeller {
+    void *of;
+    void (*tell)(void *of, std::uint64_t place, const PythonFrames::Frame &frame);
+    std::uint32_t number;  // of the arrival: another recorder is told anew
+};
+
+class TakenStack {
+  public:
+    // The calls that led to this place, without those in this library; at most so many.
+    TakenStack(std::size_t most, const PlaceTeller &teller);
+
+    std::span<const std::uintptr_t> words() const { return {words_.data(), count_}; }
+
+  private:
+    void take(std::size_t inner, std::size_t outer);
+    void take_with_python(const PythonFrames &frames, const PlaceTeller &teller);
+
+    std::size_t count_ = 0;
+    std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> words_;
+};
+
+}  // namespace gr
