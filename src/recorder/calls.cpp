@@ -49,14 +49,17 @@ void Call::write(const Group &group) noexcept {
     if (is_outermost) writer_.publish(Writer::kCalling);
 }
 
+void Call::add_stack(Group *group, std::uint64_t time) noexcept {
+    if (recording.control().stack_bytes == 0) return;
+    std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> calls{};
+    const std::size_t most = recording.control().stack_calls;
+    const std::span<std::uintptr_t> wanted(calls.data(), most < calls.size() ? most : calls.size());
+    const std::size_t count = stack_walk.take(wanted);
+    group->add_stack(wanted.first(count), time, recording.now() - time);
+}
+
 void Call::add_obtained(Group *group, std::uint64_t time, Request request, const void *p) {
-    if (writer_.is_stack_due() && writer_.draw_stack()) {
-        std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> calls{};
-        const std::size_t most = recording.control().stack_calls;
-        const std::span<std::uintptr_t> wanted(calls.data(), most < calls.size() ? most : calls.size());
-        const std::size_t count = stack_walk.take(wanted);
-        group->add_stack(wanted.first(count), time, recording.now() - time);
-    }
+    if (writer_.is_stack_due() && writer_.draw_stack()) add_stack(group, time);
     group->add(record_of(request.kind, p, request.size_word(), time));
 }
 

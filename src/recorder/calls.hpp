@@ -49,6 +49,8 @@ class Call {
     void released(Kind kind, const void *p, std::uint64_t began) noexcept;
     void resized(const Resize &resize, const void *p, bool is_timed) noexcept;
     void resized_at(std::uint64_t time, const Resize &resize, const void *p, bool is_timed) noexcept;
+    // The stack of the next record in the group, if stacks are wanted.
+    static void add_stack(Group *group, std::uint64_t time) noexcept;
     void write(const Group &group) noexcept;
 
   private:

@@ -92,6 +92,7 @@ void Next::look_up(Lookup lookup) {
     look(libc_posix_memalign, "__posix_memalign", posix_memalign);
     look(libc_free, "__libc_free", free);
     look(sbrk, "sbrk");
+    look(brk, "brk");
     own_ = platform::LoadedObject(reinterpret_cast<const void *>(&free_sized_by_free));
     object = platform::LoadedObject(reinterpret_cast<const void *>(malloc));
     const platform::LoadedObject libc = platform::libc_object();

@@ -60,6 +60,7 @@ struct Next {
     void (*libc_free)(void *) noexcept = nullptr;
 
     void *(*sbrk)(std::intptr_t) noexcept = nullptr;
+    int (*brk)(void *) noexcept = nullptr;
 
     platform::LoadedObject object;  // where malloc lies
 

@@ -18,8 +18,8 @@ namespace {
 constexpr const char *kFamily[] = {"malloc",        "calloc",     "realloc",           "reallocarray",   "memalign",
                                    "aligned_alloc", "valloc",     "pvalloc",           "posix_memalign", "free",
                                    "cfree",         "free_sized", "free_aligned_sized"};
-constexpr const char *kOthers[] = {"mmap",  "mmap64", "munmap",     "mremap",  "madvise",           "sbrk",
-                                   "_exit", "_Exit",  "quick_exit", "dlclose", "pthread_setname_np"};
+constexpr const char *kOthers[] = {"mmap", "mmap64", "munmap", "mremap",     "madvise", "sbrk",
+                                   "brk",  "_exit",  "_Exit",  "quick_exit", "dlclose", "pthread_setname_np"};
 constexpr const char *kMark = "gr_record_mark";
 
 std::atomic<bool> is_wanted{false};  // ordered by the lock of the loader's list

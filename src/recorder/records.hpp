@@ -31,11 +31,17 @@ enum class Kind : std::uint8_t {
     unmap = GR_RECORD_UNMAP,
     advise = GR_RECORD_ADVISE,
     program_break = GR_RECORD_BREAK,
+    own_map = GR_RECORD_OWN_MAP,
+    own_unmap = GR_RECORD_OWN_UNMAP,
+    own_advise = GR_RECORD_OWN_ADVISE,
+    own_break = GR_RECORD_OWN_BREAK,
     mark = GR_RECORD_MARK,
     name = GR_RECORD_NAME,
     stack = GR_RECORD_STACK,
     timed = GR_RECORD_TIMED,
     lost = GR_RECORD_LOST,
+    thread_stack = GR_RECORD_THREAD_STACK,
+    own_memory = GR_RECORD_OWN_MEMORY,
 };
 
 inline gr_record record_of(Kind kind, const void *address, std::uint64_t size, std::uint64_t time) {

@@ -4,6 +4,8 @@
 // Must not know: which calls are recorded, and when.
 #include "recorder/writer.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "platform/ipc/shared_memory.hpp"
@@ -170,6 +172,9 @@ void Writer::use_ring(std::uint32_t place, std::uint32_t thread) {
     platform::own_thread_name(&name[0]);
     Group group;
     group.add_text(Kind::name, &name[0], recording.now());
+    group.add(record_of(Kind::thread_stack, &name[0], pthread_self(), recording.now()));
+    const std::span<const std::byte> memory = stack_walk.memory();
+    if (!memory.empty()) group.add(record_of(Kind::own_memory, memory.data(), memory.size(), recording.now()));
     put(group.records(), true);
     publish_up_to(position_.load(std::memory_order_relaxed));
 }

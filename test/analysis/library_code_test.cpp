@@ -63,6 +63,15 @@ TEST(LibraryCode, IsNotWhatOnlySpeaksOfIt) {
     }
 }
 
+TEST(LibraryCode, KnowsWrappersOfMuchUsedPrograms) {
+    for (const char *name : {"xmalloc", "g_malloc0", "Perl_safesysmalloc", "_PyObject_Malloc", "zmalloc_usable",
+                             "sqlite3MemMalloc", "CRYPTO_zalloc", "palloc0"}) {
+        EXPECT_TRUE(LibraryCode().has(named(name))) << name;
+    }
+    EXPECT_FALSE(LibraryCode().has(named("g_main_loop_run")));
+    EXPECT_FALSE(LibraryCode().has(named("Perl_sv_setpvn")));
+}
+
 TEST(LibraryCode, TakesMorePatterns) {
     const std::vector<std::string> more = {"xmalloc", "g_*", "libgfx.so*", "app::pool::*"};
     EXPECT_TRUE(LibraryCode(more).has(named("xmalloc")));

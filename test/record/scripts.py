@@ -6,7 +6,7 @@ import collections
 import subprocess
 import unittest
 
-from support import OP_NUMBERS, RecordTest, program
+from support import OP_NUMBERS, RecordTest, granary_trace, program
 
 ALLOCATORS = {"system": "libc.so", "granary": "libgranary.so", "lab:single": "liblab-single.so"}
 OF_PAGES = ("map", "unmap", "advise", "break")
@@ -64,6 +64,23 @@ class Scripts(RecordTest):
                 at, address = trace.stacks[at]
                 addresses.add(address)
         self.assertTrue(any(part["begin"] <= address < part["end"] for address in addresses for part in parts))
+
+    def test_requests_of_the_program(self):
+        for options in ((), ("--stacks", "none")):
+            output, _ = self.record(*options, "-o", "x.trace", program("record_calls"), "mappings")
+            trace = self.trace("x.trace")
+            begin, end = (mark["time"] for mark in trace.marks)
+            wanted = []
+            for line in output.splitlines():
+                kind, address, size, above = line.split()
+                is_break = granary_trace.REQUESTS[int(kind)] == "break"
+                wanted.append((granary_trace.REQUESTS[int(kind)], int(address, 16),
+                               int(size) | int(above) << 56 if is_break else int(size), 0 if is_break else int(above)))
+            seen = [request for request in trace.requests if begin <= request.time <= end]
+            self.assertTrue(wanted)
+            self.assertEqual([request[2:6] for request in seen], wanted)
+            for request in seen:
+                self.assertEqual(request.stack != 0, not options and request.kind != "unmap", request)
 
     def test_threads(self):
         self.record("-o", "x.trace", program("record_churn"), "1000", "50")

@@ -185,12 +185,26 @@ void operators() {
 // The program's own mappings are not the allocator's.
 void mappings() {
     void *const p = mmap(nullptr, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (p == MAP_FAILED || madvise(p, 4096, MADV_DONTNEED) != 0) abort();
+    if (p == MAP_FAILED || madvise(p, 8192, MADV_NORMAL) != 0 || madvise(p, 4096, MADV_DONTNEED) != 0) abort();
+    Script::tell(GR_RECORD_OWN_MAP, p, 8192);
+    Script::tell(GR_RECORD_OWN_ADVISE, p, 4096, MADV_DONTNEED);
     void *const q = mremap(p, 8192, 16384, MREMAP_MAYMOVE);
     if (q == MAP_FAILED || munmap(q, 16384) != 0) abort();
+    Script::tell(GR_RECORD_OWN_UNMAP, p, 8192);
+    Script::tell(GR_RECORD_OWN_MAP, q, 16384);
+    Script::tell(GR_RECORD_OWN_UNMAP, q, 16384);
     errno = 0;
     if (munmap(reinterpret_cast<void *>(1), 1) != -1 || errno != EINVAL) abort();
-    if (sbrk(0) == reinterpret_cast<void *>(-1)) abort();
+    if (mmap(nullptr, 0, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED || errno != EINVAL) abort();
+    void *const shared = mmap(nullptr, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *const reserved = mmap(nullptr, 1 << 20, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    Script::tell(GR_RECORD_OWN_MAP, shared, 4096, GR_RECORD_MAP_SHARED);
+    Script::tell(GR_RECORD_OWN_MAP, reserved, 1 << 20, GR_RECORD_MAP_RESERVE);
+    void *const end = sbrk(4096);
+    if (end == reinterpret_cast<void *>(-1) || brk(end) != 0 || sbrk(0) != end) abort();
+    Script::tell(GR_RECORD_OWN_BREAK, end, 4096);
+    constexpr unsigned kSign = 255;
+    Script::tell(GR_RECORD_OWN_BREAK, static_cast<char *>(end) + 4096, (std::uint64_t{1} << 56) - 4096, kSign);
 }
 
 void *named(void *) {

@@ -58,6 +58,8 @@ class Top(WhyTest):
             with running(fixture("profiled"), environment=environment) as (process, _):
                 report = self.report(process)
                 self.assert_known(report)
+                # A vector's memory is its function's, not the standard library's.
+                self.assertIn(((1, 800000),) * 3, [sums(holder) for holder in self.holders(report)["main"]])
                 self.assertEqual((report["process"], report["sampled_bytes"], report["missed_samples"]),
                                  (process.pid, 1, 0))
                 self.assertEqual(report["path"], os.path.realpath(fixture("profiled")))

@@ -146,6 +146,83 @@ TEST_F(TraceTest, WhatIsWrittenIsRead) {
     EXPECT_EQ(trace.end()->status, 9);
 }
 
+TEST_F(TraceTest, RequestsAreReadByTime) {
+    const Request map{Time{20}, ThreadNumber{1}, RequestKind::map, 3, 0x7f0000001000, 0x3000, StackNumber{2}};
+    const Request unmap{Time{30}, ThreadNumber{1}, RequestKind::unmap, 0, 0x7f0000001000, 0x1000, StackNumber::none};
+    const Request shrink{Time{5}, ThreadNumber{0}, RequestKind::brk, 0, 0x20000, 0 - std::uint64_t{4096}, {}};
+    const Request advise{Time{21}, ThreadNumber{0}, RequestKind::advise, 4, 0x7f0000002000, 1, StackNumber{1}};
+    {
+        Writer writer(path_);
+        writer.start({});
+        writer.stacks(kNodes);
+        writer.requests(std::vector<Request>{map, unmap, shrink});
+        writer.requests(std::vector<Request>{});
+        writer.requests(std::vector<Request>{advise});
+        writer.end({});
+    }
+    const Trace trace(path_);
+    EXPECT_EQ(trace.damage(), "");
+    EXPECT_EQ(trace.requests(), (std::vector<Request>{shrink, map, advise, unmap}));
+    EXPECT_EQ(trace.last(), Time{30});
+}
+
+TEST_F(TraceTest, RequestsThatCannotBeAreDamage) {
+    const Request possible{Time{20}, ThreadNumber{1}, RequestKind::map, 0, 0x1000, 0x3000, StackNumber{2}};
+    std::vector<Request> wrong(6, possible);
+    wrong[0].time.units = kMostTime + 1;
+    wrong[1].thread = ThreadNumber{1U << 31};
+    wrong[2].kind = RequestKind{44};
+    wrong[3].size = kMostBlock + 1;
+    wrong[4].address = UINT64_MAX - 5;
+    wrong[5].stack = StackNumber{4};
+    for (const Request &request : wrong) {
+        {
+            Writer writer(path_);
+            writer.start({});
+            writer.stacks(kNodes);
+            writer.requests(std::vector<Request>{possible});
+            writer.requests(std::vector<Request>{request});
+        }
+        const Trace trace(path_);
+        EXPECT_NE(trace.damage().find("is damaged"), std::string::npos) << trace.damage();
+        EXPECT_EQ(trace.requests(), std::vector<Request>{possible});
+    }
+}
+
+TEST_F(TraceTest, MemoryIsReadByTimeAndSamplesLeaveTheRecorderOut) {
+    const MemoryLook late{
+        Time{50},
+        4096,
+        {{MemoryKind::own, 0, StackNumber{2}, 1, 0x4000, 0x3000}, {MemoryKind::recorder, 2, {}, 2, 0x9000, 0x1000}}};
+    const MemoryLook early{Time{20}, 0, {{MemoryKind::code, 1, {}, 3, 0x2000, 0x2000}}};
+    {
+        Writer writer(path_);
+        writer.start({});
+        writer.stacks(kNodes);
+        writer.memory_names(std::vector<std::string>{"/bin/program"});
+        writer.memory_names(std::vector<std::string>{"/memfd:ring"});
+        writer.memory(late);
+        writer.memory(early);
+        std::vector<Sample> samples;
+        for (const std::uint64_t time : {10U, 50U, 60U})
+            samples.push_back({.time = Time{time}, .resident_bytes = 0x1800});
+        samples.push_back({.time = Time{70}, .resident_bytes = 0x10});
+        writer.samples(samples);
+        writer.end({});
+    }
+    const Trace trace(path_);
+    EXPECT_EQ(trace.damage(), "");
+    ASSERT_EQ(trace.memory().size(), 2U);
+    EXPECT_EQ(trace.memory_at(trace.memory()[0]).parts, early.parts);
+    EXPECT_EQ(trace.memory_at(trace.memory()[1]).parts, late.parts);
+    EXPECT_EQ(trace.memory()[1].summary.resident, 0x3000U);
+    EXPECT_EQ(trace.memory()[1].summary.page_tables, 4096U);
+    EXPECT_EQ(trace.memory_names(), (std::vector<std::string>{"", "/bin/program", "/memfd:ring"}));
+    std::vector<std::uint64_t> resident;
+    for (const Sample &sample : trace.samples()) resident.push_back(sample.resident_bytes);
+    EXPECT_EQ(resident, (std::vector<std::uint64_t>{0x1800, 0x800, 0x800, 0}));
+}
+
 TEST_F(TraceTest, NoPartOfTheCpuTimeFalls) {
     constexpr std::uint64_t kHuge = std::uint64_t{1} << 63;
     const std::vector<std::pair<std::uint64_t, std::uint64_t>> written = {{10, 5},        {9, 7},     {20, 2}, {3, 3},

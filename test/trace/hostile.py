@@ -38,6 +38,11 @@ event 0 40 malloc 0x100000 5000 2
 event 0 50 malloc 0x110000 3000
 event 1 60 malloc 0x120000 30
 event 1 70 free 0x120000 0
+request 15 0 40 0x200000 0x4000 0 2
+request 25 1 42 0x200000 0x1000 4 0
+request 35 0 43 0x300000 0x1000 0 1
+request 45 0 41 0x200000 0x4000 0 0
+memory 6 8192 1 - 0 2 0x8000 0x4000 2 - 2 1 0x4000 0x3000 6 /x/data 0 1 0x2000 0x1000 8 /memfd:granary-recording 0 1 0x9000 0x1000
 mark 50 0 phase"""
 
 
@@ -256,6 +261,26 @@ class Hostile(unittest.TestCase):
         self.use(self.with_summary(b"EVNT", "<I", 24, 1 << 31), damage=True)
         self.use(self.with_summary(b"STAK", "<I", 4, 1 << 22), damage=True)
         self.use(self.with_summary(b"SAMP", "<I", 0, 1 << 22), damage=True)
+
+    def test_requests_that_cannot_be(self):
+        self.use(self.with_summary(b"MREQ", "<I", 0, 1 << 22), damage=True)
+        for column, value in ((1, 1 << 60), (2, 1 << 40), (3, 44), (3, 1 << 40), (4, 0x400009), (5, 1 << 58),
+                              (6, 256), (7, 3), (7, 1 << 32)):
+            with self.subTest(column=column, value=value):
+                self.use(self.with_column(b"MREQ", column, lambda numbers, v=value: numbers.__setitem__(1, v)), damage=True)
+
+    def test_memory_that_cannot_be(self):
+        self.use(self.with_summary(b"VMAS", "<Q", 0, 1 << 63), damage=True)
+        self.use(self.with_summary(b"VMAS", "<I", 8, 1 << 22), damage=True)
+        self.use(self.with_summary(b"VMAS", "<Q", 16, 1 << 58), damage=True)
+        self.use(self.with_summary(b"VMAS", "<Q", 24, (1 << 64) - 1), damage=True)
+        self.use(self.with_json(b"PATH", lambda names: ["x" * 5000]), damage=True)
+        self.use(self.with_json(b"PATH", lambda names: {"a": 1}), damage=True)
+        # The table is read when it is wanted, and then left out.
+        for column, value in ((2, 3), (2, 1 << 40), (3, 3), (3, 1 << 32), (6, (1 << 64) - 1)):
+            with self.subTest(column=column, value=value):
+                self.use(self.with_column(b"VMAS", column, lambda numbers, v=value: numbers.__setitem__(1, v)), damage=False)
+        self.use(self.with_column(b"VMAS", 1, lambda numbers: numbers.__setitem__(1, 200)), damage=False)
 
     # A frame that says little of itself and becomes much.
     def test_what_grows_when_it_is_decompressed(self):

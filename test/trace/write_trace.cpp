@@ -4,6 +4,8 @@
 //     event THREAD TIME OP ADDRESS SIZE [STACK [ALIGNMENT'S LOGARITHM]]     OP: malloc free new delete calloc realloc ...
 //     stack PARENT ADDRESS       thread NUMBER NAME       mark TIME THREAD TEXT       program PATH
 //     sample TIME RESIDENT ANONYMOUS       resident TIME BEGIN BYTES [BEGIN BYTES]...       unfinished
+//     request TIME THREAD KIND ADDRESS SIZE DETAIL STACK     KIND: the format's number
+//     memory TIME PAGE_TABLES [KIND NAME STACK MAPPINGS BYTES RESIDENT]...     NAME: - or a word; KIND: as above
 //     stacks all|BYTES       module TIME BEGIN END OFFSET PATH
 //
 // Invariant: a line that it does not understand ends it with 2. Numbers may be hexadecimal.
@@ -57,6 +59,9 @@ struct Story {
     std::vector<ModuleList> modules;
     std::vector<Mark> marks;
     std::vector<Sample> samples;
+    std::vector<Request> requests;
+    std::vector<std::string> names;
+    std::vector<MemoryLook> memory;
     std::vector<Resident> residents;
     bool finished = true;
 
@@ -95,6 +100,36 @@ struct Story {
         }
         residents.push_back(resident);
     }
+    void read_request(std::istream &line) {
+        Request request;
+        request.time = Time{number_in(line)};
+        request.thread = ThreadNumber{static_cast<std::uint32_t>(number_in(line))};
+        request.kind = RequestKind{static_cast<std::uint8_t>(number_in(line))};
+        request.address = number_in(line);
+        request.size = number_in(line);
+        request.detail = static_cast<std::uint8_t>(number_in(line));
+        request.stack = StackNumber{static_cast<std::uint32_t>(number_in(line))};
+        requests.push_back(request);
+    }
+    void read_memory(std::istream &line) {
+        MemoryLook look{Time{number_in(line)}, number_in(line), {}};
+        while (!(line >> std::ws).eof()) {
+            MemoryPart part;
+            part.kind = MemoryKind{static_cast<std::uint8_t>(number_in(line))};
+            std::string name;
+            if (!(line >> name)) throw Wrong();
+            if (name != "-") {
+                names.push_back(name);
+                part.name = static_cast<std::uint32_t>(names.size());
+            }
+            part.stack = StackNumber{static_cast<std::uint32_t>(number_in(line))};
+            part.mappings = number_in(line);
+            part.bytes = number_in(line);
+            part.resident = number_in(line);
+            look.parts.push_back(part);
+        }
+        memory.push_back(look);
+    }
     void read(const std::string &text) {
         std::istringstream line(text);
         std::string what;
@@ -120,6 +155,10 @@ struct Story {
             samples.push_back(sample);
         } else if (what == "resident") {
             read_resident(line);
+        } else if (what == "request") {
+            read_request(line);
+        } else if (what == "memory") {
+            read_memory(line);
         } else if (what == "program") {
             start.program = rest_of(line);
         } else if (what == "stacks") {
@@ -153,6 +192,9 @@ struct Story {
         if (!threads.empty()) writer.threads(threads);
         if (!marks.empty()) writer.marks(marks);
         writer.samples(samples);
+        writer.requests(requests);
+        if (!names.empty()) writer.memory_names(names);
+        for (const MemoryLook &look : memory) writer.memory(look);
         for (const Resident &resident : residents) writer.resident(resident);
         if (finished) writer.end({last, End::Reason::exit, 0, writer.events_written(), 0});
     }

@@ -4,15 +4,19 @@
 namespace gr::tool {
 
 void add_naming(CLI::App &options, Naming *naming) {
+    add_wrappers(options, &naming->wrappers);
+    options.add_flag("--lines", naming->lines, "Tell a function's calls apart by line");
+    add_whole_names(options, &naming->whole_names);
+}
+
+void add_wrappers(CLI::App &options, std::vector<std::string> *wrappers) {
     options
         .add_option(
-            "--wrapper", naming->wrappers,
+            "--wrapper", *wrappers,
             "Functions or files, as a pattern of the shell, that only allocate for their callers (xmalloc, 'g_*', "
             "'libgfx.so*'): their callers count; may be given more than once")
         ->type_name("PATTERN")
         ->allow_extra_args(false);
-    options.add_flag("--lines", naming->lines, "Tell a function's calls apart by line");
-    add_whole_names(options, &naming->whole_names);
 }
 
 void add_whole_names(CLI::App &options, bool *whole_names) {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
 
 #include "reporting/charts/call_sites.hpp"
 
@@ -12,7 +14,8 @@ namespace gr::tool {
 
 void add_naming(CLI::App &options, Naming *naming);
 
-// That one of them which leaks and top have, too.
+// Of them leaks has the last, top the first and the last.
+void add_wrappers(CLI::App &options, std::vector<std::string> *wrappers);
 void add_whole_names(CLI::App &options, bool *whole_names);
 
 }  // namespace gr::tool

@@ -24,8 +24,9 @@
 #define GR_RECORDING_MAGIC UINT64_C(0x5e3ac81f6d92b704)
 #define GR_RECORDING_VERSION 1
 
-/* The kind of a record. There are calls that allocate, calls that free, requests of the allocator to the kernel (if
- * they are calls that can be intercepted), and kinds that are no operation. A number never gets a new meaning.
+/* The kind of a record. There are calls that allocate, calls that free, requests to the kernel (if they are calls that
+ * can be intercepted), apart from each other those of the allocator and those of the program and its libraries, and
+ * kinds that are no operation. A number never gets a new meaning.
  *
  * A realloc is two records: the first frees the old block, as of before the call, the second allocates the new block,
  * as of after the call. A call that got no memory has address 0; a realloc that got none has no first record, because
@@ -49,13 +50,27 @@
 #define GR_RECORD_UNMAP 33  /* munmap, and the old range of mremap */
 #define GR_RECORD_ADVISE 34 /* madvise; the advice stands in place of the alignment */
 #define GR_RECORD_BREAK 35  /* sbrk: the old end, and the signed number of bytes by which it grew */
-#define GR_RECORD_MARK 64   /* gr_mark: size bytes of text follow */
-#define GR_RECORD_NAME 65   /* the thread's name: size bytes follow; the first record of a thread that takes a ring */
-/* Call stack of the allocation in the next record: size addresses follow, innermost first. The address is the number of
+/* Requests of the program and its libraries. In place of the alignment: of OWN_MAP the GR_RECORD_MAP_ bits, of
+ * OWN_ADVISE the advice, of which only those that drop pages are recorded. OWN_BREAK also stands for brk, and its size
+ * is that of BREAK. All but OWN_UNMAP have a stack where stacks are taken. */
+#define GR_RECORD_OWN_MAP 40
+#define GR_RECORD_OWN_UNMAP 41
+#define GR_RECORD_OWN_ADVISE 42
+#define GR_RECORD_OWN_BREAK 43
+#define GR_RECORD_MAP_SHARED 1  /* MAP_SHARED */
+#define GR_RECORD_MAP_FILE 2    /* not MAP_ANONYMOUS */
+#define GR_RECORD_MAP_RESERVE 4 /* PROT_NONE: addresses only */
+#define GR_RECORD_MARK 64       /* gr_mark: size bytes of text follow */
+#define GR_RECORD_NAME 65 /* the thread's name: size bytes follow; the first record of a thread that takes a ring */
+/* Call stack of the allocation or request in the next record: size addresses follow, innermost first. The address is the number of
  * ticks that taking it took. */
 #define GR_RECORD_STACK 66
 #define GR_RECORD_TIMED 67 /* the call in the previous record took size ticks */
 #define GR_RECORD_LOST 68  /* size calls, names and marks of the thread were dropped before it (GR_RECORDING_LOSSY) */
+
+/* The address is one in the thread's stack, size the thread's pointer (pthread_self). Behind the thread's first NAME. */
+#define GR_RECORD_THREAD_STACK 69
+#define GR_RECORD_OWN_MEMORY 70 /* size bytes of the recording's own memory in the process, behind THREAD_STACK */
 
 /* A record has 24 bytes. Text and addresses that follow a record fill whole records. */
 /* NOLINTNEXTLINE(modernize-use-using): C */

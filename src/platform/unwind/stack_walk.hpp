@@ -29,6 +29,12 @@ class StackWalk {
     // Called when a library was unloaded, because another may be loaded at its place.
     void forget();
 
+    // The memory for the rules that it remembers; empty before the first use.
+    std::span<const std::byte> memory() const {
+        return {reinterpret_cast<const std::byte *>(known_),
+                known_ == nullptr ? 0 : (std::size_t{1} << kKnownBits) * sizeof(Known)};
+    }
+
   private:
     // Two words that belong together. A thread that reads them between two writes finds that they match no code.
     struct Known {

@@ -153,6 +153,13 @@ void Encoder::relate(const trace::Start &start, ProcessTrace &trace, std::uint64
     }
 }
 
+void Encoder::find_inheritance(ProcessTrace &trace) {
+    if (!trace.awaits_parent()) return;
+    const auto parent =
+        std::ranges::find_if(traces_, [&](const auto &each) { return each.second->process() == trace.parent; });
+    if (parent != traces_.end()) trace.inherit(*parent->second);
+}
+
 void Encoder::take(const Records &records) {
     with_trace(records.arrival, [&](ProcessTrace &trace) { trace.take(records); });
     keep_within_bounds();
@@ -163,11 +170,15 @@ void Encoder::take(const ThreadGone &gone) {
 }
 
 void Encoder::take(const Sampled &sampled) {
-    with_trace(sampled.arrival, [&](ProcessTrace &trace) { trace.take(sampled); });
+    with_trace(sampled.arrival, [&](ProcessTrace &trace) {
+        find_inheritance(trace);
+        trace.take(sampled);
+    });
 }
 
 void Encoder::take(const Leaving &leaving) {
     with_trace(leaving.arrival, [&](ProcessTrace &trace) {
+        find_inheritance(trace);
         Sampler sampler(trace.process());
         const std::uint64_t ticks = parts_.clock.now();
         if (const auto sample = sampler.take()) trace.take(Sampled{leaving.arrival, ticks, *sample});

@@ -74,6 +74,7 @@ class Encoder {
     [[nodiscard]] bool is_wanted(const trace::Start &start);
     [[nodiscard]] std::string name_for(const trace::Start &start);
     void relate(const trace::Start &start, ProcessTrace &trace, std::uint64_t ticks);
+    void find_inheritance(ProcessTrace &trace);
     void leave(std::unique_ptr<ProcessTrace> trace, const Ended &ended);
     void end_left(std::uint32_t process, const std::string &next_file);
     void finish(ProcessTrace &trace, const Ended &ended);

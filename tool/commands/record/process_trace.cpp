@@ -23,12 +23,15 @@ using SteadyClock = std::chrono::steady_clock;
 constexpr std::size_t kFullEvents = trace::kMostEvents - SharedRecording::kRingRecords;
 constexpr std::size_t kFullSamples = 1024;
 constexpr std::size_t kFullMarks = 1024;
+constexpr std::size_t kFullRequests = 4096;
 constexpr auto kOldPause = 1s;
 constexpr auto kOld = 10s;
 constexpr auto kModulesPause = 100ms;  // and twice that, each time that nothing new was found
 constexpr auto kPagesPause = 10ms;
 constexpr int kPagesPart = 32;  // of the time since the process arrived, between two looks at its pages
 constexpr int kCostPart = 100;  // of the time, that this may cost at most
+constexpr int kMuchHigherPart = 8;
+constexpr int kHigherPart = 64;  // of the highest, by which more is resident than when the memory was looked at
 
 }  // namespace
 
@@ -39,9 +42,18 @@ ProcessTrace::ProcessTrace(const std::string &path_of_file, const trace::Start &
       program_(start.program),
       writer_(path_of_file),
       files_(files),
-      common_{.clock = clock, .origin = arrived.ticks, .stacks = {}, .addresses = {}, .marks = {}},
+      common_{.clock = clock,
+              .origin = arrived.ticks,
+              .stacks = {},
+              .addresses = {},
+              .ranges = {},
+              .ranges_then = {},
+              .thread_stacks = {},
+              .marks = {},
+              .requests = {}},
       modules_pause_(kModulesPause),
       began_(SteadyClock::now()),
+      memory_(arrived.process),
       next_old_(began_ + kOldPause) {
     writer_.start(start);
     look_at_modules();
@@ -57,7 +69,7 @@ void ProcessTrace::take(const Records &records) {
     waiting_bytes_ += at->second.bytes() - bytes_before;
     look_for_new_modules();
     if (common_.stacks.new_nodes().size() >= trace::kRowsOfAnyBody) write_stacks();
-    if (common_.marks.size() >= kFullMarks) write_small_things();
+    if (common_.marks.size() >= kFullMarks || common_.requests.size() >= kFullRequests) write_small_things();
     if (at->second.events().size() >= kFullEvents) write(at->second);
 }
 
@@ -65,7 +77,7 @@ void ProcessTrace::take(const ThreadGone &gone) {
     const auto at = threads_.find(gone.tenant);
     if (at == threads_.end()) return;
     at->second.lose(gone.lost);
-    at->second.is_gone = true;
+    at->second.leave(common_);
 }
 
 void ProcessTrace::take(const Sampled &sampled) {
@@ -76,15 +88,36 @@ void ProcessTrace::take(const Sampled &sampled) {
     if (samples_.size() >= kFullSamples) write_small_things();
     const Moment now = SteadyClock::now();
     if (now >= next_pages_) look_at_pages();
+    tell_memory();
+    const std::uint64_t resident = sampled.sample.resident_bytes;
+    const bool is_higher = resident > highest_look_ + highest_look_ / kHigherPart;
+    // Memory can grow by so much only a few times.
+    const bool is_much_higher = resident > highest_look_ + highest_look_ / kMuchHigherPart;
+    if (now >= next_memory_ || (is_higher && now >= earliest_memory_) || is_much_higher) look_at_memory();
     if (now >= next_old_) write_old(now);
 }
 
 void ProcessTrace::look() {
     look_at_modules();
     look_at_pages();
+    tell_memory();
+    look_at_memory();
+    tell_memory();
+}
+
+void ProcessTrace::inherit(const ProcessTrace &other) {
+    awaits_parent_ = false;
+    // A program that exec started lies at other addresses.
+    const bool is_fork = !modules_.empty() && !other.modules_.empty() &&
+                         modules_.front().begin == other.modules_.front().begin &&
+                         modules_.front().path == other.modules_.front().path;
+    if (!is_fork) return;
+    common_.ranges.inherit(other.common_.ranges);
+    for (const auto &[begin, end] : other.common_.addresses.all()) common_.addresses.add(begin, end);
 }
 
 void ProcessTrace::end(const Ended &ended) {
+    tell_memory();
     for (auto &[tenant, thread] : threads_) write(thread);
     write_threads();
     write_small_things();
@@ -166,6 +199,10 @@ void ProcessTrace::write_small_things() {
     samples_.clear();
     if (!common_.marks.empty()) writer_.marks(common_.marks);
     common_.marks.clear();
+    if (common_.requests.empty()) return;
+    write_stacks();
+    writer_.requests(common_.requests);
+    common_.requests.clear();
 }
 
 // So that not much is missing where the recorder itself is killed.
@@ -184,7 +221,8 @@ void ProcessTrace::write_old(Moment moment) {
         return is_over;
     });
     const bool small_is_old = (!samples_.empty() && is_old(samples_.front().time)) ||
-                              (!common_.marks.empty() && is_old(common_.marks.front().time));
+                              (!common_.marks.empty() && is_old(common_.marks.front().time)) ||
+                              (!common_.requests.empty() && is_old(common_.requests.front().time));
     if (small_is_old) write_small_things();
 }
 
@@ -226,6 +264,28 @@ void ProcessTrace::look_at_pages() {
     const Moment end = SteadyClock::now();
     next_pages_ =
         end + std::max<std::chrono::nanoseconds>({kPagesPause, (end - began_) / kPagesPart, (end - begin) * kCostPart});
+}
+
+// The records of requests that came before may still be on their way.
+void ProcessTrace::look_at_memory() {
+    const Moment begin = SteadyClock::now();
+    const trace::Time time = now();
+    if (memory_.look(time)) common_.ranges_then.emplace(time, common_.ranges);
+    const Moment end = SteadyClock::now();
+    earliest_memory_ = end + std::max<std::chrono::nanoseconds>(kPagesPause, (end - begin) * kCostPart);
+    next_memory_ = std::max<Moment>(earliest_memory_, end + (end - began_) / kPagesPart);
+}
+
+void ProcessTrace::tell_memory() {
+    if (!memory_.has_looked()) return;
+    const trace::MemoryLook look = memory_.tell(common_.ranges_then->second, common_);
+    common_.ranges_then.reset();
+    if (!memory_.new_names().empty()) writer_.memory_names(memory_.new_names());
+    write_stacks();
+    writer_.memory(look);
+    std::uint64_t resident = 0;
+    for (const trace::MemoryPart &part : look.parts) resident += part.resident;
+    highest_look_ = std::max(highest_look_, resident);
 }
 
 }  // namespace gr::tool

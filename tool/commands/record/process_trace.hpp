@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/record/memory_kinds.hpp"
 #include "commands/record/message.hpp"
 #include "commands/record/process_files.hpp"
 #include "commands/record/recording_clock.hpp"
@@ -30,6 +31,9 @@ class ProcessTrace {
     void take(const Sampled &sampled);
     // Looks at the process: it is about to end, or to become another.
     void look();
+    // What a child of fork has of its parent's memory; once, when the parent's records of the time before were taken.
+    void inherit(const ProcessTrace &parent);
+    [[nodiscard]] bool awaits_parent() const { return awaits_parent_ && parent != 0; }
     void add(const trace::Relative &relative) { writer_.relative(relative); }
     // Everything is written.
     void end(const Ended &ended);
@@ -70,6 +74,8 @@ class ProcessTrace {
     void look_at_modules();
     void look_for_new_modules();
     void look_at_pages();
+    void look_at_memory();
+    void tell_memory();
 
     std::uint32_t process_;
     std::string program_;
@@ -91,6 +97,11 @@ class ProcessTrace {
 
     Moment began_;
     Moment next_pages_;
+    bool awaits_parent_ = true;
+    MemoryKinds memory_;
+    Moment next_memory_;
+    Moment earliest_memory_;          // where more is resident than ever at a look
+    std::uint64_t highest_look_ = 0;  // bytes
     Moment next_old_;
 };
 

@@ -38,6 +38,8 @@ std::size_t ThreadEvents::take(std::span<const gr_record> records, ProcessEvents
         const std::uint8_t kind = kind_of(record);
         if (trace::is_known(kind)) {
             add(record, process);
+        } else if (trace::is_request(kind)) {
+            add_request(record, process);
         } else if (kind == GR_RECORD_TIMED && last_ < events_.size()) {
             const double nanoseconds = process.clock.nanoseconds(record.size);
             constexpr double kMost = std::numeric_limits<std::uint32_t>::max();
@@ -48,6 +50,10 @@ std::size_t ThreadEvents::take(std::span<const gr_record> records, ProcessEvents
             i += take_text(records.subspan(i), process);
         } else if (kind == GR_RECORD_LOST) {
             lose(record.size);
+        } else if (kind == GR_RECORD_THREAD_STACK) {
+            take_thread_stack(record, process);
+        } else if (kind == GR_RECORD_OWN_MEMORY) {
+            process.ranges.take_recorders(below(record.kind_and_address, GR_RECORD_KIND_SHIFT), record.size);
         }
     }
     return events_.size() - before;
@@ -100,7 +106,36 @@ void ThreadEvents::add(const gr_record &record, ProcessEvents &process) {
         event.stack = std::exchange(stack_, trace::StackNumber::none);
         if (event.address != 0) process.addresses.add(event.address, event.address + event.size);
     }
+    if (trace::is_of_pages(event.op)) take_request(event, &process);
     put_in_order(event);
+}
+
+void ThreadEvents::add_request(const gr_record &record, ProcessEvents &process) {
+    trace::Request request;
+    request.time = time_of(record, process);
+    request.thread = thread_.number;
+    request.kind = trace::RequestKind{kind_of(record)};
+    request.address = below(record.kind_and_address, GR_RECORD_KIND_SHIFT);
+    request.size = record.size;
+    request.stack = std::exchange(stack_, trace::StackNumber::none);
+    if (request.kind != trace::RequestKind::brk) {
+        request.size = below(record.size, GR_RECORD_ALIGNMENT_SHIFT);
+        request.detail = static_cast<std::uint8_t>(record.size >> GR_RECORD_ALIGNMENT_SHIFT);
+    }
+    process.requests.push_back(request);
+    take_request(request, &process);
+}
+
+void ThreadEvents::take_thread_stack(const gr_record &record, ProcessEvents &process) {
+    if (process.thread_stacks.size() >= kMostStacks) return;
+    pointer_ = record.size;
+    process.thread_stacks[pointer_] = below(record.kind_and_address, GR_RECORD_KIND_SHIFT);
+}
+
+void ThreadEvents::leave(ProcessEvents &process) {
+    is_gone = true;
+    if (pointer_ != 0) process.thread_stacks.erase(pointer_);
+    pointer_ = 0;
 }
 
 void ThreadEvents::put_in_order(Event event) {

@@ -9,11 +9,15 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "commands/record/address_ranges.hpp"
+#include "commands/record/own_ranges.hpp"
 #include "commands/record/recording_clock.hpp"
 #include "commands/record/stack_tree.hpp"
 #include "reading/trace/contents.hpp"
@@ -27,10 +31,22 @@ struct ProcessEvents {
     std::uint64_t origin;  // Time 0
     StackTree stacks;
     AddressRanges addresses;
-    std::vector<trace::Mark> marks;  // not written yet
-    double stack_ticks = 0;          // that the process spent on taking stacks
+    OwnRanges ranges;
+    // As of a moment of which not all records have come; nothing: all of them have.
+    std::optional<std::pair<trace::Time, OwnRanges>> ranges_then;
+    std::map<std::uint64_t, std::uint64_t> thread_stacks;  // by thread's pointer: an address in its stack
+    std::vector<trace::Mark> marks;                        // not written yet
+    std::vector<trace::Request> requests;                  // not written yet
+    double stack_ticks = 0;                                // that the process spent on taking stacks
     double stacks_taken = 0;
 };
+
+// A request, or an event that is one, in the ranges.
+template <class One>
+void take_request(const One &one, ProcessEvents *process) {
+    process->ranges.take(one);
+    if (process->ranges_then && one.time <= process->ranges_then->first) process->ranges_then->second.take(one);
+}
 
 class ThreadEvents {
   public:
@@ -38,6 +54,8 @@ class ThreadEvents {
 
     // Groups are whole. Returns how many events came.
     std::size_t take(std::span<const gr_record> records, ProcessEvents &process);
+    // The thread is gone, and its stack may be another's.
+    void leave(ProcessEvents &process);
     void lose(std::uint64_t count) { lost_ += std::min(count, kMostLost - lost_); }
 
     // What it is called, and whether that is told in the trace.
@@ -59,9 +77,12 @@ class ThreadEvents {
     std::size_t take_stack(std::span<const gr_record> rest, ProcessEvents &process);
     std::size_t take_text(std::span<const gr_record> rest, ProcessEvents &process);
     void add(const gr_record &record, ProcessEvents &process);
+    void add_request(const gr_record &record, ProcessEvents &process);
+    void take_thread_stack(const gr_record &record, ProcessEvents &process);
     void put_in_order(trace::Event event);
     [[nodiscard]] trace::Time time_of(const gr_record &record, const ProcessEvents &process) const;
 
+    static constexpr std::size_t kMostStacks = std::size_t{1} << 16;
     static constexpr std::uint64_t kMostLost = UINT32_MAX;  // that a chunk of the trace can tell
 
     trace::Thread thread_;
@@ -71,6 +92,7 @@ class ThreadEvents {
     trace::Time now_;                                      // when the records came: none can be of later
     trace::StackNumber stack_ = trace::StackNumber::none;  // of the next
     std::uint64_t lost_ = 0;
+    std::uint64_t pointer_ = 0;  // the thread's; 0: not known
 };
 
 }  // namespace gr::tool

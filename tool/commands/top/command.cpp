@@ -41,6 +41,7 @@ struct TopRequest {
     bool json = false;
     bool once = false;
     bool whole_names = false;
+    std::vector<std::string> wrappers;
 };
 
 // If a terminal does not report its size, no line is cut.
@@ -73,7 +74,7 @@ ExitCode top(const TopRequest &request) {
         throw Failure(ExitCode::usage,
                       fmt::format("{} is not a process id; see 'granary top --help'", in_quotes(request.subject)));
     }
-    HolderReader reader(*process);
+    HolderReader reader(*process, request.wrappers);
     if (!request.json && !request.once && terminal()) return watch(reader, request);
     const Holders holders = reader.read(request.order, request.calls);
     print(request.json ? top_json(holders) : top_text(holders, screen_for(request)));
@@ -96,7 +97,9 @@ void add_top(CommandLine &line) {
         ->type_name("live|peak|allocated")
         ->transform(CLI::CheckedTransformer(orders).description(""));
     options
-        .add_option("--calls", request->calls, "How many of the innermost calls tell one row from another (default: 4)")
+        .add_option("--calls", request->calls,
+                    "How many calls tell one row from another: the function that wanted the memory, and its callers "
+                    "(default: 4)")
         ->type_name("NUMBER")
         ->check(CLI::Range(1, 64).description(""));
     options
@@ -108,6 +111,7 @@ void add_top(CommandLine &line) {
         ->check(CLI::Range(0.1, 3600.0).description(""));
     options.add_flag("--once", request->once, "Print once, as when standard output is not a terminal");
     options.add_flag("--json", request->json, "Print everything once, as JSON");
+    add_wrappers(options, &request->wrappers);
     add_whole_names(options, &request->whole_names);
     options.footer(
         "The process must have been started with GRANARY_PROFILE, or have called gr_profile_start. It is neither\n"

@@ -115,8 +115,8 @@ void put_call(JsonWriter &json, const CodePlace &call) {
 
 std::string top_text(const Holders &holders, const Screen &screen) {
     std::string text = head_text(holders);
-    text += fmt::format("\n{:>{}} {:>5} {:>10} {:>{}} {:>{}}  calls, innermost first\n", "in use", kSizeWidth, "%",
-                        "blocks", "peak", kSizeWidth, "allocated", kSizeWidth);
+    text += fmt::format("\n{:>{}} {:>5} {:>10} {:>{}} {:>{}}  the function that wanted the memory < its callers\n",
+                        "in use", kSizeWidth, "%", "blocks", "peak", kSizeWidth, "allocated", kSizeWidth);
     const std::size_t shown = std::min(screen.rows, holders.all.size());
     for (std::size_t i = 0; i < shown; ++i) {
         const Holder &holder = holders.all[i];

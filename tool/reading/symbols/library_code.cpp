@@ -18,6 +18,60 @@ constexpr std::array kAllocations = {
     "__rdl_*", "__rg_*",  "_mi_*",   "mi_malloc*",   "je_malloc*",     "gr_*",          "tc_*",
 };
 
+// Functions of much-used programs and libraries that only allocate for their callers: GNU programs, GLib, Perl, Python, Ruby,
+// PHP, Redis, SQLite, OpenSSL, PostgreSQL, GCC.
+constexpr std::array kWrappers = {
+    "xmalloc*",
+    "xcalloc*",
+    "xrealloc*",
+    "xzalloc",
+    "xstrdup",
+    "xstrndup",
+    "xmemdup*",
+    "g_malloc*",
+    "g_try_malloc*",
+    "g_realloc*",
+    "g_slice_alloc*",
+    "g_strdup*",
+    "g_memdup*",
+    "Perl_safesys*",
+    "PyMem_*",
+    "_PyMem_*",
+    "PyObject_Malloc",
+    "PyObject_Calloc",
+    "PyObject_Realloc",
+    "_PyObject_Malloc",
+    "_PyObject_Calloc",
+    "_PyObject_Realloc",
+    "pymalloc_alloc",
+    "ruby_x*alloc*",
+    "objspace_x*alloc*",
+    "_emalloc*",
+    "_ecalloc*",
+    "_erealloc*",
+    "_safe_emalloc*",
+    "zmalloc*",
+    "zcalloc*",
+    "zrealloc*",
+    "ztry*alloc*",
+    "sqlite3Mem*",
+    "sqlite3Malloc*",
+    "sqlite3Realloc*",
+    "sqlite3_malloc*",
+    "sqlite3_realloc*",
+    "sqlite3DbMalloc*",
+    "sqlite3DbRealloc*",
+    "mallocWithAlarm",
+    "dbMallocRawFinish",
+    "CRYPTO_malloc*",
+    "CRYPTO_zalloc*",
+    "CRYPTO_realloc*",
+    "palloc*",
+    "MemoryContextAlloc*",
+    "AllocSetAlloc*",
+    "ggc_*alloc*",
+};
+
 // The standard libraries of C++, Rust and D, and what lies under them.
 constexpr std::array kFunctions = {
     "std::*",   "__gnu_cxx::*", "__cxxabiv1::*", "core::*",           "alloc::*",  "hashbrown::*", "<std::*",
@@ -73,7 +127,8 @@ bool LibraryCode::finds(const Call &call) const {
     if (!call.is_known) return false;
     if (matches_any(kSources, call.file)) return true;
     const std::string name(qualified_name(call.function));
-    return matches_any(kAllocations, name) || matches_any(kFunctions, name) || matches_any(more_, name);
+    return matches_any(kAllocations, name) || matches_any(kWrappers, name) || matches_any(kFunctions, name) ||
+           matches_any(more_, name);
 }
 
 }  // namespace gr::tool

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "reading/trace/event.hpp"
@@ -39,8 +40,11 @@ enum class ChunkKind : std::uint32_t {
     threads = name_of_four("THRD"),    // JSON
     modules = name_of_four("MODS"),    // JSON
     marks = name_of_four("MARK"),      // JSON
-    samples = name_of_four("SAMP"),    // SamplesSummary; columns
+    samples = name_of_four("SAMP"),    // TableSummary; columns
     resident = name_of_four("RESI"),   // ResidentSummary; columns
+    requests = name_of_four("MREQ"),   // TableSummary; columns
+    memory = name_of_four("VMAS"),     // MemorySummary; columns
+    names = name_of_four("PATH"),      // JSON
     relatives = name_of_four("KIDS"),  // JSON
     symbols = name_of_four("SYMB"),    // SymbolsSummary; columns
     end = name_of_four("DONE"),        // JSON
@@ -64,7 +68,8 @@ inline constexpr std::uint32_t kMostRuns = 1U << 22;  // of resident pages
 // Rows of samples and of stacks: so many in any chunk, and more where the body has bytes for them.
 inline constexpr std::uint32_t kRowsOfAnyBody = 1U << 16;
 inline constexpr std::uint32_t kMostRowsPerByte = 128;
-inline constexpr std::uint32_t kMostDepth = 1024;  // calls of a stack
+inline constexpr std::uint32_t kMostDepth = 1024;    // calls of a stack
+inline constexpr std::size_t kMostNameBytes = 4096;  // of a mapped file
 // Threads: so many in any file, and one more for each of so many bytes. A thread's shortest mention is longer.
 inline constexpr std::uint32_t kThreadsOfAnyFile = 1U << 12;
 inline constexpr std::uint32_t kLeastThreadBytes = 32;
@@ -138,7 +143,8 @@ struct StacksSummary {
     std::uint32_t nodes = 0;
 };
 
-struct SamplesSummary {
+// Of samples and of requests.
+struct TableSummary {
     std::uint32_t rows = 0;
     std::uint32_t columns = 0;  // more than a reader knows are passed over
     std::uint64_t first_time = 0;
@@ -152,6 +158,17 @@ struct ResidentSummary {
     std::uint32_t page_bytes = 0;
     std::uint64_t resident_bytes = 0;
 };
+
+// What the resident memory was at a moment.
+struct MemorySummary {
+    std::uint64_t time = 0;
+    std::uint32_t rows = 0;
+    std::uint32_t columns = 0;
+    std::uint64_t resident = 0;  // bytes, without the recorder's
+    std::uint64_t recorder = 0;
+    std::uint64_t page_tables = 0;
+};
+static_assert(sizeof(MemorySummary) == 40, "the format has no padding");
 
 // Names of places in the code.
 struct SymbolsSummary {
@@ -203,6 +220,29 @@ enum class SampleColumn : std::uint8_t {
     threads = 9,  // how many there are
 };
 inline constexpr unsigned kSampleColumns = 9;
+
+// Of a request. Of times and addresses the difference from the row before, signed.
+enum class RequestColumn : std::uint8_t {
+    time = 1,
+    thread = 2,
+    kind = 3,
+    address = 4,
+    size = 5,
+    detail = 6,
+    stack = 7,
+};
+inline constexpr unsigned kRequestColumns = 7;
+
+// Of a part of the memory.
+enum class MemoryColumn : std::uint8_t {
+    kind = 1,
+    name = 2,
+    stack = 3,
+    mappings = 4,
+    bytes = 5,
+    resident = 6,
+};
+inline constexpr unsigned kMemoryColumns = 6;
 
 enum class SymbolColumn : std::uint8_t {
     texts = 1,   // bytes, each text with a zero byte behind it; numbered from 1

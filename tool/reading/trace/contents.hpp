@@ -85,6 +85,26 @@ struct Sample {
     }
 };
 
+// What the program and its libraries asked of the kernel, the allocator apart.
+enum class RequestKind : std::uint8_t {
+    map = GR_RECORD_OWN_MAP,
+    unmap = GR_RECORD_OWN_UNMAP,
+    advise = GR_RECORD_OWN_ADVISE,
+    brk = GR_RECORD_OWN_BREAK,
+};
+constexpr bool is_request(std::uint64_t number) { return number >= GR_RECORD_OWN_MAP && number <= GR_RECORD_OWN_BREAK; }
+struct Request {
+    Time time;
+    ThreadNumber thread{};
+    RequestKind kind{};
+    std::uint8_t detail = 0;    // of map the GR_RECORD_MAP_ bits, of advise the advice
+    std::uint64_t address = 0;  // of brk the old end
+    std::uint64_t size = 0;     // of brk the bytes by which it grew, modulo 2^64
+    StackNumber stack = StackNumber::none;
+
+    bool operator==(const Request &) const = default;
+};
+
 struct PageRun {
     std::uint64_t begin = 0;  // an address
     std::uint64_t bytes = 0;
@@ -94,6 +114,36 @@ struct Resident {
     Time time;
     std::uint32_t page_bytes = 0;
     std::vector<PageRun> runs;  // by address; none touches another
+};
+
+// What resident memory is for. The numbers are those of the format.
+enum class MemoryKind : std::uint8_t {
+    heap = 1,       // the allocator's, in use or not
+    own = 2,        // that the program or a library mapped, or got from the program's break
+    stack = 3,      // of threads
+    code = 4,       // pages of the program's file and of libraries
+    data = 5,       // variables of the program and of libraries
+    file = 6,       // other mapped files
+    shared = 7,     // with other processes, without a file on a disk
+    recorder = 8,   // the rings and the library that record
+    not_known = 9,  // private memory that none of the above explains
+};
+inline constexpr unsigned kMemoryKinds = 10;
+// Memory of one kind that has the same name, and was mapped by the same stack.
+struct MemoryPart {
+    MemoryKind kind{};
+    std::uint32_t name = 0;  // Trace::memory_names(), from 1; 0: none
+    StackNumber stack = StackNumber::none;
+    std::uint64_t mappings = 0;
+    std::uint64_t bytes = 0;  // of addresses
+    std::uint64_t resident = 0;
+
+    bool operator==(const MemoryPart &) const = default;
+};
+struct MemoryLook {
+    Time time;
+    std::uint64_t page_tables = 0;  // the kernel's, no part of what is resident
+    std::vector<MemoryPart> parts;
 };
 
 // A process that this one made by fork, or became by exec, and its trace beside this one.

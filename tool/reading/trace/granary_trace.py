@@ -4,7 +4,8 @@
 # Invariant: what is read was checked; where a file is cut off or damaged, all before that is there and .damage says so. A trace
 #    is untrusted input: no number in it makes the reader take memory that the file's size does not justify.
 # Must not know: anything that the format does not say.
-"""trace = Trace("x.trace"); trace.start, .threads, .modules, .marks, .samples, .relatives, .stacks, .symbols, .end, .damage;
+"""trace = Trace("x.trace"); trace.start, .threads, .modules, .marks, .samples, .requests, .memory, .relatives,
+.stacks, .symbols, .end, .damage;
 for event in trace.events(): ...   of each thread in order; sorted(trace.events()) is in the order of time.
 As a command: granary_trace.py FILE prints its events, one a line. Needs zstandard (Debian: python3-zstandard)."""
 import json
@@ -18,6 +19,8 @@ import zstandard
 MAGIC, VERSION = b"\x89GRTRACE\r\n\x1a\n", 1
 OPS = {1: "malloc", 2: "calloc", 3: "realloc", 4: "aligned_alloc", 5: "new", 6: "new[]", 16: "free", 17: "realloc_free",
        18: "delete", 19: "delete[]", 32: "map", 33: "unmap", 34: "advise", 35: "break"}
+REQUESTS = {40: "map", 41: "unmap", 42: "advise", 43: "break"}
+MEMORY = {1: "heap", 2: "own", 3: "stack", 4: "code", 5: "data", 6: "file", 7: "shared", 8: "recorder", 9: "not_known"}
 SAMPLE = ("time", "resident", "anonymous", "lazy_free", "huge", "user_us", "system_us", "faults", "threads")
 WORD = (1 << 64) - 1
 MOST_EVENTS, MOST_RUNS, MOST_BODY, MOST_TIME, MOST_BLOCK = 1 << 16, 1 << 22, 1 << 28, 1 << 56, 1 << 57
@@ -38,6 +41,26 @@ class Event(typing.NamedTuple):
     alignment: int  # its logarithm; of advise, the advice; 0: none
     stack: int  # an index of Trace.stacks; 0: none was taken
     nanoseconds: int  # that the call took; 0: it was not timed
+
+
+class Request(typing.NamedTuple):
+    """Of the program and its libraries to the kernel, the allocator apart."""
+    time: int
+    thread: int
+    kind: str
+    address: int
+    size: int  # of break: by how much it grew, modulo 2^64
+    detail: int  # of map: 1 shared, 2 of a file, 4 addresses only; of advise: the advice
+    stack: int  # an index of Trace.stacks
+
+
+class MemoryPart(typing.NamedTuple):
+    kind: str
+    name: str
+    stack: int  # of who mapped it; 0: none
+    mappings: int
+    bytes: int  # of addresses
+    resident: int
 
 
 def require(is_so, what):
@@ -114,6 +137,9 @@ class Trace:
     def __init__(self, path):
         self.start, self.end, self.damage = {}, None, ""
         self.threads, self.modules, self.marks, self.samples, self.relatives = {}, [], [], [], []
+        self.requests = []  # each thread's in order
+        self.memory = []  # (time, bytes of page tables, parts)
+        self.names = [""]  # of memory
         self.stacks = [(0, 0)]  # (the caller's index, the address behind the call)
         self.blocks = []  # (summary, body, the number of stacks before it), still compressed
         self.residents = []  # (summary, body), still compressed
@@ -196,6 +222,13 @@ class Trace:
             self._take_stacks(summary, body)
         elif kind == b"SAMP":
             self._take_samples(summary, body)
+        elif kind == b"MREQ":
+            self._take_requests(summary, body)
+        elif kind == b"PATH":
+            self.names += [str(name) for name in json.loads(body)]
+            require(all(len(name.encode()) <= MOST_PATH for name in self.names), "the name of a mapped file is too long")
+        elif kind == b"VMAS":
+            self._take_memory(summary, body)
         elif kind == b"SYMB":
             self._take_symbols(summary, body)
 
@@ -223,6 +256,32 @@ class Trace:
             # Two threads of the recorder take samples, so that one may come after a later one.
             sample["time"] = max(self._time(row[0]), self.samples[-1]["time"] if self.samples else 0)
             self.samples.append(sample)
+
+    def _take_requests(self, summary, body):
+        count, _told = struct.unpack_from("<II", summary)
+        require(count <= 128 * len(body), "a table has more rows than its bytes can tell")
+        table, time, address = columns(body, 7, count), 0, 0
+        for row in zip(*(exactly(count, numbers(table.get(i, b""))) for i in range(1, 8))):
+            time, address = (time + signed(row[0])) & WORD, (address + signed(row[3])) & WORD
+            require(row[2] in REQUESTS and row[5] < 256, "a request has an unknown kind")
+            require(row[6] < len(self.stacks), "a request refers to a stack that did not come before it")
+            request = Request(self._time(time), self._thread(row[1]), REQUESTS[row[2]], address, row[4], row[5], row[6])
+            require(request.kind == "break" or (request.size <= MOST_BLOCK and address + request.size <= WORD),
+                    "a range of a request lies beyond the last address")
+            self.requests.append(request)
+
+    def _take_memory(self, summary, body):
+        time, count, _told, resident, recorder, tables = struct.unpack_from("<QIIQQQ", summary)
+        require(count <= 128 * len(body), "a table has more rows than its bytes can tell")
+        require(resident <= MOST_BLOCK and recorder <= MOST_BLOCK, "more is resident than any machine has")
+        table, parts = columns(body, 6, count), []
+        for row in zip(*(exactly(count, numbers(table.get(i, b""))) for i in range(1, 7))):
+            kind, name, stack, *rest = row
+            require(name < len(self.names) and stack < len(self.stacks),
+                    "a part of the memory refers to a name or a stack that did not come before it")
+            parts.append(MemoryPart(MEMORY.get(kind, "not_known"), self.names[name], stack, *rest))
+        require(sum(part.resident for part in parts) <= MOST_BLOCK, "more is resident than any machine has")
+        self.memory.append((self._time(time), tables, parts))
 
     def _take_symbols(self, summary, body):
         counts = struct.unpack_from("<IIII", summary)

@@ -181,6 +181,14 @@ void from_json(std::string_view text, std::vector<Mark> *marks) {
     });
 }
 
+std::string names_to_json(std::span<const std::string> names) { return text_of(Json(names)); }
+
+void from_json(std::string_view text, std::vector<std::string> *names) {
+    use(text, [&](const Json &json) {
+        for (const Json &one : json) names->push_back(one.get<std::string>());
+    });
+}
+
 std::string to_json(const Relative &relative) {
     return text_of({{"time", relative.time.units},
                     {"process", relative.process},

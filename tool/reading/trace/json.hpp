@@ -20,6 +20,7 @@ namespace gr::trace {
 [[nodiscard]] std::string to_json(std::span<const Thread> threads);
 [[nodiscard]] std::string to_json(const ModuleList &list);
 [[nodiscard]] std::string to_json(std::span<const Mark> marks);
+[[nodiscard]] std::string names_to_json(std::span<const std::string> names);
 [[nodiscard]] std::string to_json(const Relative &relative);
 [[nodiscard]] std::string to_json(const End &end);
 
@@ -27,6 +28,7 @@ void from_json(std::string_view text, Start *start);
 void from_json(std::string_view text, std::vector<Thread> *threads);  // adds them
 void from_json(std::string_view text, std::vector<ModuleList> *lists);
 void from_json(std::string_view text, std::vector<Mark> *marks);
+void from_json(std::string_view text, std::vector<std::string> *names);
 void from_json(std::string_view text, std::vector<Relative> *relatives);
 void from_json(std::string_view text, End *end);
 

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <iterator>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "reading/trace/check.hpp"
 #include "reading/trace/json.hpp"
 #include "reading/trace/symbols_chunk.hpp"
+#include "reading/trace/tables.hpp"
 
 namespace gr::trace {
 
@@ -26,27 +26,7 @@ namespace {
 using tool::ExitCode;
 using tool::Failure;
 
-constexpr std::uint32_t kMostNumberBytes = 10;
-
-template <class T>
-T object_in(ByteView bytes) {
-    T object;
-    if (bytes.size() < sizeof object) throw Damage("a summary is too short");
-    std::memcpy(&object, bytes.data(), sizeof object);
-    return object;
-}
-
 std::string_view text_in(ByteView bytes) { return {reinterpret_cast<const char *>(bytes.data()), bytes.size()}; }
-
-// How many rows a table may have that says so itself.
-void check_rows(std::uint32_t rows, ByteView body) {
-    if (rows > kRowsOfAnyBody + std::uint64_t{kMostRowsPerByte} * body.size())
-        throw Damage("a table has more rows than its bytes can tell");
-}
-
-void check_time(Time time) {
-    if (time.units > kMostTime) throw Damage("a time is not possible");
-}
 
 void check_start(const Start &start) {
     const bool is_sampled = start.stacks == Stacks::sampled;
@@ -61,15 +41,18 @@ void check_start(const Start &start) {
 }
 
 void check_modules(const ModuleList &list) {
-    constexpr std::size_t kMostPath = 4096;
     constexpr std::size_t kMostBuildId = 256;
     check_time(list.time);
     for (const Module &module : list.modules) {
-        if (module.path.size() > kMostPath || module.build_id.size() > kMostBuildId)
+        if (module.path.size() > kMostNameBytes || module.build_id.size() > kMostBuildId)
             throw Damage("the name of a mapped file is too long");
         if (module.begin >= module.end || module.offset > UINT64_MAX - (module.end - module.begin))
             throw Damage("a mapped file has impossible addresses");
     }
+}
+
+void check_name(const std::string &name) {
+    if (name.size() > kMostNameBytes) throw Damage("the name of a mapped file is too long");
 }
 
 // A file's name in the same folder: a path could lead anywhere.
@@ -120,6 +103,9 @@ Trace::Trace(const std::string &path) : path_(path), file_(path) {
         damage_ = fmt::format("{} has no end: the last events may be missing", tool::in_quotes(path_));
     }
     complete_threads();
+    std::ranges::stable_sort(requests_, {}, &Request::time);
+    std::ranges::stable_sort(memory_, {}, [](const MemoryBlock &block) { return block.summary.time; });
+    leave_out_recorder();
 }
 
 void Trace::read_chunks() {
@@ -177,8 +163,17 @@ void Trace::take(ChunkKind kind, const ChunkHead &head, ByteView summary, ByteVi
         case ChunkKind::samples:
             take_samples(summary, body);
             break;
+        case ChunkKind::requests:
+            take_requests(summary, body);
+            break;
         case ChunkKind::resident:
             take_resident(summary, body);
+            break;
+        case ChunkKind::memory:
+            take_memory(summary, body);
+            break;
+        case ChunkKind::names:
+            take_all(body, &memory_names_, check_name);
             break;
         case ChunkKind::relatives:
             take_all(body, &relatives_, check_relative);
@@ -258,7 +253,7 @@ void Trace::take_stacks(ByteView summary, ByteView body) {
 }
 
 void Trace::take_samples(ByteView summary, ByteView body) {
-    const auto head = object_in<SamplesSummary>(summary);
+    const auto head = object_in<TableSummary>(summary);
     check_rows(head.rows, body);
     const std::vector<Bytes> columns =
         ColumnUnpacker().unpack(body, kSampleColumns, std::uint64_t{head.rows} * kMostNumberBytes);
@@ -280,12 +275,42 @@ void Trace::take_samples(ByteView summary, ByteView body) {
     }
 }
 
+void Trace::take_requests(ByteView summary, ByteView body) {
+    std::vector<Request> told = requests_in(summary, body);
+    for (const Request &request : told) {
+        check_thread(request.thread);
+        if (number_of(request.stack) >= stacks_.size())
+            throw Damage("a request refers to a stack that did not come before it");
+        note(request.time);
+    }
+    requests_.insert(requests_.end(), told.begin(), told.end());
+}
+
 void Trace::take_resident(ByteView summary, ByteView body) {
     const ResidentBlock block{object_in<ResidentSummary>(summary), body};
     if (block.summary.runs > kMostRuns) throw Damage("a table has too many rows");
     if (!is_page_size(block.summary.page_bytes)) throw Damage("the page size is not possible");
     check_time(Time{block.summary.time});
     residents_.push_back(block);
+}
+
+void Trace::take_memory(ByteView summary, ByteView body) {
+    const MemoryBlock block{object_in<MemorySummary>(summary), body, stacks_.size(), memory_names_.size()};
+    check_time(Time{block.summary.time});
+    check_rows_of_bytes(block.summary.rows, body);
+    if (block.summary.resident > kMostBlock || block.summary.recorder > kMostBlock)
+        throw Damage("more is resident than any machine has");
+    memory_.push_back(block);
+}
+
+void Trace::leave_out_recorder() {
+    auto next = memory_.begin();
+    std::uint64_t recorder = 0;
+    for (Sample &sample : samples_) {
+        for (; next != memory_.end() && next->summary.time <= sample.time.units; ++next)
+            recorder = next->summary.recorder;
+        sample.resident_bytes -= std::min(recorder, sample.resident_bytes);
+    }
 }
 
 // A later piece about a thread tells more; a thread of which only events are there has a number.
@@ -302,99 +327,15 @@ void Trace::complete_threads() {
     threads_ = std::move(complete);
 }
 
-Resident Trace::resident(const ResidentBlock &block) const {
-    const std::vector<Bytes> columns =
-        ColumnUnpacker().unpack(block.body, number_of(ResidentColumn::runs), block.summary.runs * kMostNumberBytes);
-    NumberReader gaps(columns[number_of(ResidentColumn::gaps)]);
-    NumberReader runs(columns[number_of(ResidentColumn::runs)]);
-    Resident resident{Time{block.summary.time}, block.summary.page_bytes, {}};
-    std::uint64_t end = 0;
-    for (std::uint32_t i = 0; i < block.summary.runs; ++i) {
-        // The last address of all belongs to no run, so that a run's end is a number.
-        const auto pages_within = [&](std::uint64_t pages, std::uint64_t from) {
-            if (pages > (UINT64_MAX - from) / block.summary.page_bytes)
-                throw Damage("resident pages lie beyond the last address");
-            return pages * block.summary.page_bytes;
-        };
-        const std::uint64_t begin = end + pages_within(gaps.take(), end);
-        const std::uint64_t bytes = pages_within(runs.take(), begin);
-        end = begin + bytes;
-        resident.runs.push_back({begin, bytes});
+Resident Trace::resident(const ResidentBlock &block) const { return resident_in(block.summary, block.body); }
+
+MemoryLook Trace::memory_at(const MemoryBlock &block) const {
+    MemoryLook look = memory_in(block.summary, block.body);
+    for (const MemoryPart &part : look.parts) {
+        if (part.name >= block.names || number_of(part.stack) >= block.stacks)
+            throw Damage("a part of the memory refers to a name or a stack that did not come before it");
     }
-    return resident;
-}
-
-void BlockReader::Sparse::begin(const Bytes &bytes) {
-    numbers = NumberReader(bytes);
-    is_there = !numbers.is_at_end();
-    passed_over = is_there ? numbers.take() : 0;
-}
-
-std::uint64_t BlockReader::Sparse::take() {
-    if (!is_there) return 0;
-    if (passed_over != 0) {
-        --passed_over;
-        return 0;
-    }
-    const std::uint64_t number = numbers.take();
-    is_there = !numbers.is_at_end();
-    passed_over = is_there ? numbers.take() : 0;
-    return number;
-}
-
-void BlockReader::begin(const EventBlock &block) {
-    left_ = 0;
-    if (check_of(0, block.body) != block.body_check) throw Damage("the checksum of a block of events is wrong");
-    columns_ =
-        unpacker_.unpack(block.body, number_of(EventColumn::timings), block.summary.events * 2 * kMostNumberBytes);
-    const auto column = [&](EventColumn which) -> const Bytes & { return columns_[number_of(which)]; };
-    ops_ = NumberReader(column(EventColumn::ops));
-    times_ = NumberReader(column(EventColumn::times));
-    addresses_ = NumberReader(column(EventColumn::addresses));
-    sizes_ = NumberReader(column(EventColumn::sizes));
-    alignments_ = NumberReader(column(EventColumn::alignments));
-    stacks_.begin(column(EventColumn::stacks));
-    timings_.begin(column(EventColumn::timings));
-    left_ = block.summary.events;
-    thread_ = ThreadNumber{block.summary.thread};
-    stacks_before_ = block.stacks;
-    time_ = block.summary.first_time;
-    last_time_ = block.summary.last_time;
-    address_ = 0;
-}
-
-bool BlockReader::next(Event *event) {
-    if (left_ == 0) return false;
-    --left_;
-    const std::uint8_t op = ops_.take_byte();
-    const std::uint8_t number = op & static_cast<std::uint8_t>(~kHasAlignment);
-    if (!is_known(number)) throw Damage("an event has an unknown kind");
-    const std::uint64_t passed = times_.take();
-    if (passed > last_time_ - time_) throw Damage("an event is later than the last of its block");
-    time_ += passed;
-    address_ += addresses_.take_difference();
-    event->op = Op{number};
-    event->time = Time{time_};
-    event->thread = thread_;
-    event->address = std::rotl(address_, kAddressTurn);
-    event->size = frees(event->op) ? 0 : sizes_.take();
-    event->log2_alignment = (op & kHasAlignment) != 0 ? alignments_.take_byte() : 0;
-    const std::uint64_t stack = stacks_.take();
-    if (stack >= stacks_before_) throw Damage("an event refers to a stack that did not come before it");
-    event->stack = StackNumber{static_cast<std::uint32_t>(stack)};
-    const std::uint64_t nanoseconds = timings_.take();
-    if (nanoseconds > UINT32_MAX) throw Damage("a call took impossibly long");
-    event->nanoseconds = static_cast<std::uint32_t>(nanoseconds);
-    check(*event);
-    return true;
-}
-
-// Of what was obtained the end is a number. The bytes of a call that failed, and of sbrk, may be any.
-void BlockReader::check(const Event &event) const {
-    if (frees(event.op) || event.op == Op::brk || event.address == 0) return;
-    if (event.size > kMostBlock || event.size > UINT64_MAX - event.address)
-        throw Damage("a block lies beyond the last address");
-    if (obtains(event.op) && event.log2_alignment > kMostAlignment) throw Damage("an alignment is not possible");
+    return look;
 }
 
 }  // namespace gr::trace

@@ -30,6 +30,13 @@ struct ResidentBlock {
     ByteView body;
 };
 
+struct MemoryBlock {
+    MemorySummary summary;
+    ByteView body;
+    std::size_t stacks = 0;  // the numbers of stacks and of names that came before it lie below
+    std::size_t names = 0;
+};
+
 class Trace {
   public:
     // Throws Failure, of one line: no such file, empty, no trace, one of another version, or one without a start that
@@ -42,13 +49,18 @@ class Trace {
     [[nodiscard]] const std::vector<Thread> &threads() const { return threads_; }  // by number
     [[nodiscard]] const std::vector<ModuleList> &modules() const { return modules_; }
     [[nodiscard]] const std::vector<Mark> &marks() const { return marks_; }
+    // Without what is resident of the recorder's own, as far as that was looked at.
     [[nodiscard]] const std::vector<Sample> &samples() const { return samples_; }
+    [[nodiscard]] const std::vector<Request> &requests() const { return requests_; }  // by time
     [[nodiscard]] const std::vector<Relative> &relatives() const { return relatives_; }
     [[nodiscard]] const std::vector<StackNode> &stacks() const { return stacks_; }  // by number; 0 is none
     [[nodiscard]] const std::vector<EventBlock> &blocks() const {
         return blocks_;
     }  // as written: of each thread in order
     [[nodiscard]] const std::vector<ResidentBlock> &residents() const { return residents_; }
+    // What the resident memory was, by time, and the names in it, by number; 0 is none.
+    [[nodiscard]] const std::vector<MemoryBlock> &memory() const { return memory_; }
+    [[nodiscard]] const std::vector<std::string> &memory_names() const { return memory_names_; }
     [[nodiscard]] const Symbols &symbols() const { return symbols_; }
     [[nodiscard]] const std::optional<End> &end() const { return end_; }
     // Where the chunks end that were read.
@@ -64,6 +76,7 @@ class Trace {
 
     // Throws Damage.
     [[nodiscard]] Resident resident(const ResidentBlock &block) const;
+    [[nodiscard]] MemoryLook memory_at(const MemoryBlock &block) const;
 
   private:
     void read_chunks();
@@ -73,7 +86,10 @@ class Trace {
     void take_stacks(ByteView summary, ByteView body);
     void take_end(ByteView body);
     void take_samples(ByteView summary, ByteView body);
+    void take_requests(ByteView summary, ByteView body);
     void take_resident(ByteView summary, ByteView body);
+    void take_memory(ByteView summary, ByteView body);
+    void leave_out_recorder();
     void complete_threads();
     void check_thread(ThreadNumber number) const;
     void note(Time time) {
@@ -88,12 +104,15 @@ class Trace {
     std::vector<ModuleList> modules_;
     std::vector<Mark> marks_;
     std::vector<Sample> samples_;
+    std::vector<Request> requests_;
     std::vector<Relative> relatives_;
     std::vector<StackNode> stacks_{StackNode{}};
     std::vector<std::uint32_t> depths_{0};  // of each stack: how many calls it has
     std::vector<EventBlock> blocks_;
     std::vector<std::uint64_t> block_ends_;  // of each thread so far
     std::vector<ResidentBlock> residents_;
+    std::vector<MemoryBlock> memory_;
+    std::vector<std::string> memory_names_{std::string()};
     Symbols symbols_;
     std::optional<End> end_;
     std::string damage_;

@@ -134,6 +134,7 @@ void Writer::threads(std::span<const Thread> threads) { write_json(ChunkKind::th
 void Writer::modules(const ModuleList &list) { write_json(ChunkKind::modules, to_json(list)); }
 void Writer::marks(std::span<const Mark> marks) { write_json(ChunkKind::marks, to_json(marks)); }
 void Writer::relative(const Relative &relative) { write_json(ChunkKind::relatives, to_json(relative)); }
+void Writer::memory_names(std::span<const std::string> names) { write_json(ChunkKind::names, names_to_json(names)); }
 void Writer::names(std::span<const NamedPlace> places) { write_bytes({symbol_chunks(places)}); }
 void Writer::end(const End &end) { write_json(ChunkKind::end, to_json(end)); }
 
@@ -203,8 +204,8 @@ void Writer::some_stacks(std::span<const StackNode> nodes) {
 
 void Writer::samples(std::span<const Sample> samples) {
     if (samples.empty()) return;
-    const SamplesSummary summary{static_cast<std::uint32_t>(samples.size()), kSampleColumns, samples.front().time.units,
-                                 samples.back().time.units};
+    const TableSummary summary{static_cast<std::uint32_t>(samples.size()), kSampleColumns, samples.front().time.units,
+                               samples.back().time.units};
     packer_.clear();
     std::array<std::uint64_t, kSampleColumns> before{};
     std::array<NumberWriter, kSampleColumns> columns;
@@ -215,6 +216,45 @@ void Writer::samples(std::span<const Sample> samples) {
     }
     for (unsigned i = 0; i < kSampleColumns; ++i) pack(static_cast<std::uint8_t>(i + 1), columns[i]);
     write(ChunkKind::samples, summary, packer_.body());
+}
+
+void Writer::requests(std::span<const Request> requests) {
+    if (requests.empty()) return;
+    const TableSummary summary{static_cast<std::uint32_t>(requests.size()), kRequestColumns,
+                               requests.front().time.units, requests.back().time.units};
+    const auto column = [&](RequestColumn which) -> NumberWriter & { return columns_[number_of(which)]; };
+    Request before;
+    for (const Request &request : requests) {
+        column(RequestColumn::time).put_difference(request.time.units - before.time.units);
+        column(RequestColumn::thread).put(number_of(request.thread));
+        column(RequestColumn::kind).put(number_of(request.kind));
+        column(RequestColumn::address).put_difference(request.address - before.address);
+        column(RequestColumn::size).put(request.size);
+        column(RequestColumn::detail).put(request.detail);
+        column(RequestColumn::stack).put(number_of(request.stack));
+        before = request;
+    }
+    packer_.clear();
+    for (std::uint8_t i = 1; i <= kRequestColumns; ++i) pack(i, columns_[i]);
+    write(ChunkKind::requests, summary, packer_.body());
+}
+
+void Writer::memory(const MemoryLook &look) {
+    MemorySummary summary{look.time.units, static_cast<std::uint32_t>(look.parts.size()), kMemoryColumns, 0, 0,
+                          look.page_tables};
+    const auto column = [&](MemoryColumn which) -> NumberWriter & { return columns_[number_of(which)]; };
+    for (const MemoryPart &part : look.parts) {
+        (part.kind == MemoryKind::recorder ? summary.recorder : summary.resident) += part.resident;
+        column(MemoryColumn::kind).put(number_of(part.kind));
+        column(MemoryColumn::name).put(part.name);
+        column(MemoryColumn::stack).put(number_of(part.stack));
+        column(MemoryColumn::mappings).put(part.mappings);
+        column(MemoryColumn::bytes).put(part.bytes);
+        column(MemoryColumn::resident).put(part.resident);
+    }
+    packer_.clear();
+    for (std::uint8_t i = 1; i <= kMemoryColumns; ++i) pack(i, columns_[i]);
+    write(ChunkKind::memory, summary, packer_.body());
 }
 
 void Writer::resident(const Resident &resident) {

@@ -37,6 +37,10 @@ class Writer {
     void modules(const ModuleList &list);
     void marks(std::span<const Mark> marks);
     void samples(std::span<const Sample> samples);
+    void requests(std::span<const Request> requests);
+    // Names of memory, numbered on from the last.
+    void memory_names(std::span<const std::string> names);
+    void memory(const MemoryLook &look);
     void resident(const Resident &resident);
     void relative(const Relative &relative);
     void names(std::span<const NamedPlace> places);

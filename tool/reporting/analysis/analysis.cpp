@@ -22,6 +22,7 @@
 #include "reporting/sections/lifetimes.hpp"
 #include "reporting/sections/memory_map.hpp"
 #include "reporting/sections/origins.hpp"
+#include "reporting/sections/resident_memory.hpp"
 #include "reporting/sections/single_events.hpp"
 #include "reporting/sections/sizes.hpp"
 #include "reporting/sections/statistics.hpp"
@@ -41,9 +42,9 @@ class Analysis {
   public:
     Analysis(const Scope &scope, Calls &calls, const Naming &naming)
         : scope_(scope),
-          gatherers_{Footprint(scope_), Statistics(scope_),  Sizes(scope_),      Lifetimes(scope_),
-                     Intervals(scope_), Threads(scope_),     CacheLines(scope_), Fragmentation(scope_),
-                     MemoryMap(scope_), StackTotals(scope_), Temporaries(scope_)},
+          gatherers_{Footprint(scope_), Statistics(scope_),  Sizes(scope_),       Lifetimes(scope_),
+                     Intervals(scope_), Threads(scope_),     CacheLines(scope_),  Fragmentation(scope_),
+                     MemoryMap(scope_), StackTotals(scope_), Temporaries(scope_), ResidentMemory(scope_)},
           single_events_(scope_),
           in_use_at_end_(scope_),
           held_at_peak_(scope_, "when resident memory was largest", "peak"),
@@ -86,13 +87,19 @@ class Analysis {
                           }});
     }
     std::vector<Section> sections() {
-        std::vector<Section> sections = {
-            get<Footprint>().section(),     origins_section(scope_, get<StackTotals>(), sites_),
-            get<Statistics>().section(),    get<MemoryMap>().section(),
-            get<Fragmentation>().section(), get<Sizes>().section(),
-            get<Lifetimes>().section(),     get<Temporaries>().section(sites_),
-            get<Intervals>().section(),     get<Threads>().section(),
-            get<CacheLines>().section(),    in_use_at_end_.section(get<StackTotals>(), sites_)};
+        std::vector<Section> sections = {get<Footprint>().section(),
+                                         origins_section(scope_, get<StackTotals>(), sites_),
+                                         get<ResidentMemory>().section(sites_),
+                                         get<Statistics>().section(),
+                                         get<MemoryMap>().section(),
+                                         get<Fragmentation>().section(),
+                                         get<Sizes>().section(),
+                                         get<Lifetimes>().section(),
+                                         get<Temporaries>().section(sites_),
+                                         get<Intervals>().section(),
+                                         get<Threads>().section(),
+                                         get<CacheLines>().section(),
+                                         in_use_at_end_.section(get<StackTotals>(), sites_)};
         add_held_pages(&sections);
         if (scope_.is_window) sections.insert(sections.begin(), single_events_.section(sites_));
         return sections;
@@ -112,7 +119,7 @@ class Analysis {
 
     Scope scope_;
     std::tuple<Footprint, Statistics, Sizes, Lifetimes, Intervals, Threads, CacheLines, Fragmentation, MemoryMap,
-               StackTotals, Temporaries>
+               StackTotals, Temporaries, ResidentMemory>
         gatherers_;
     SingleEvents single_events_;
     InUseAtEnd in_use_at_end_;

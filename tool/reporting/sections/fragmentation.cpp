@@ -112,7 +112,7 @@ Section Fragmentation::section() const {
     }
     if (highest != nullptr) {
         section.answer +=
-            fmt::format(" At most {} were resident, including the program's code and data.", bytes_words(resident));
+            fmt::format(" At most {} were resident, including memory that is not from malloc.", bytes_words(resident));
     }
     if (is_untouched) {
         section.answer +=

@@ -173,7 +173,7 @@ Document head_of(const Scope &scope, std::uint64_t left_out) {
 }
 
 void tell_story(Document *document) {
-    constexpr std::array<std::string_view, 3> kSections{"footprint", "fragmentation", "lifetimes"};
+    constexpr std::array<std::string_view, 4> kSections{"footprint", "resident", "fragmentation", "lifetimes"};
     constexpr std::size_t kOverviewSeries = 2;  // in use, and resident
     for (const Section &section : document->sections) {
         if (std::ranges::find(kSections, section.id) == kSections.end() || section.charts.empty()) continue;

@@ -143,7 +143,7 @@ TableChart Statistics::whole() const {
     table.columns = {{"what", Unit::text}, {"number", Unit::count}, {"time", Unit::seconds}, {"share", Unit::fraction}};
     const double none = std::numeric_limits<double>::quiet_NaN();
     const Timed timed = timed_in_all();
-    const double in_calls = timed.calls != 0 ? time_in_all() : none;
+    const double in_calls = timed.calls != 0 && !is_time_uncertain() ? time_in_all() : none;
     table.rows = {{"allocations", obtained, none, none},
                   {"frees", freed, none, none},
                   {"failed allocations", kind(StepKind::failed), none, none},
@@ -178,6 +178,12 @@ BarsChart Statistics::call_times() const {
     return chart;
 }
 
+// One timed call stands for many, so one that was preempted can make the sum many times what it is.
+bool Statistics::is_time_uncertain() const {
+    constexpr double kMostError = 0.5;
+    return error_in_all() > kMostError * time_in_all();
+}
+
 std::string Statistics::time_answer() const {
     const Timed timed = timed_in_all();
     if (timed.calls + timed.long_calls == 0) return " No call was timed.";
@@ -185,6 +191,11 @@ std::string Statistics::time_answer() const {
     const double processor = processor_seconds(scope_);
     const double own = own_processor_seconds();
     const double in_calls = time_in_all();
+    if (is_time_uncertain()) {
+        return fmt::format(" Only {} timed: too few to tell how long the calls took in total.",
+                           count_words(static_cast<double>(timed.calls), "call was", "calls were")) +
+               long_answer();
+    }
     std::string text =
         fmt::format(" Calls took about {} in total (± {})", time_words(in_calls), time_words(error_in_all()));
     if (processor <= 0) return text + "." + long_answer();

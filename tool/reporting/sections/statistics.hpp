@@ -65,6 +65,7 @@ class Statistics {
     [[nodiscard]] double time_in_all() const;
     // The standard error of time_in_all: what chance did by the choice of the calls that were timed.
     [[nodiscard]] double error_in_all() const;
+    [[nodiscard]] bool is_time_uncertain() const;
     [[nodiscard]] Timed timed_in_all() const;
     // What the recording took in the program, an estimate: it read the clock for each event, and took stacks.
     [[nodiscard]] double recording_seconds() const;

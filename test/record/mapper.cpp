@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+// What: a program whose resident memory is known by kind: own mappings, blocks, a thread's stack, shared memory, a file.
+// Invariant: all of it is there when the program ends. With "fork", a child has it, too, and maps nothing of its own.
+// Must not know: who looks.
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+
+[[gnu::noinline]] char *map_own(std::size_t bytes, std::size_t touched) {
+    void *const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) abort();
+    std::memset(p, 1, touched);
+    return static_cast<char *>(p);
+}
+
+pthread_barrier_t barrier;
+
+void *fill_stack(void *) {
+    volatile char bytes[2 * kMebibyte];
+    for (std::size_t i = 0; i < sizeof bytes; i += 1024) bytes[i] = 1;
+    free(malloc(10));  // a thread that never calls malloc is not known
+    pthread_barrier_wait(&barrier);
+    pause();
+    return nullptr;
+}
+
+}  // namespace
+
+int main(int count, char **words) {
+    char *const own = map_own(24 * kMebibyte, 12 * kMebibyte);
+    // The kernel joins it with the former, whose first part is gone.
+    char *const other = map_own(2 * kMebibyte, 2 * kMebibyte);
+    if (munmap(own, kMebibyte) != 0 || madvise(other, kMebibyte, MADV_DONTNEED) != 0) abort();
+    for (int i = 0; i < 500; ++i) std::memset(malloc(10000), 1, 10000);
+    std::memset(malloc(3 * kMebibyte), 1, 3 * kMebibyte);  // from the kernel
+    void *const shared = mmap(nullptr, 2 * kMebibyte, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    std::memset(shared, 1, 2 * kMebibyte);
+    const int file = open(words[0], O_RDONLY | O_CLOEXEC);
+    pthread_t thread;
+    pthread_barrier_init(&barrier, nullptr, 2);
+    if (file < 0 || pthread_create(&thread, nullptr, fill_stack, nullptr) != 0) abort();
+    pthread_barrier_wait(&barrier);
+    if (count > 1 && std::strcmp(words[1], "fork") == 0) {
+        const pid_t child = fork();
+        if (child == 0) {
+            free(malloc(1));
+            exit(0);
+        }
+        if (child < 0 || waitpid(child, nullptr, 0) != child) abort();
+    }
+    return 0;
+}
