@@ -17,6 +17,18 @@ from support import CLEAN, GRANARY, RecordTest, program
 COUNTED = 4321
 LIBRARY = os.path.join(os.path.dirname(GRANARY), "libgranary.so")
 JEMALLOC = f"/usr/lib/{platform.machine()}-linux-gnu/libjemalloc.so.2"
+FILTERED = """
+import ctypes, struct, sys, time
+libc = ctypes.CDLL(None)
+code = b"".join(struct.pack("HBBI", *each) for each in (
+    (0x20, 0, 0, 0), (0x15, 0, 1, 319), (0x06, 0, 0, int(sys.argv[1])), (0x06, 0, 0, 0x7fff0000)))
+buffer = ctypes.create_string_buffer(code)
+program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.create_string_buffer(program)) == 0
+open("begun", "w").close()
+while True:
+    time.sleep(0.01)
+"""
 # How often in a row the same process is attached to; SOAK says more.
 TIMES = int(os.environ.get("GRANARY_ATTACH_TIMES", "3"))
 
@@ -243,6 +255,20 @@ class Refusals(AttachTest):
         self.refuse(child.pid, f"recorded already, by process {recorder.pid}")
         self.detach(recorder)
         self.ends_well_after_go(child)
+
+    def filtered(self, action):
+        """A process that may not call memfd_create: a filter of system calls answers by the action."""
+        return self.run_program("/usr/bin/python3", "-c", FILTERED, str(action))
+
+    def test_filter_that_kills(self):
+        child = self.filtered(0x80000000)
+        self.refuse(child.pid, "would end it" if os.geteuid() == 0 else "only root sees")
+        self.assertIsNone(child.poll())
+
+    def test_filter_that_refuses(self):
+        child = self.filtered(0x00050000 | 1)
+        self.refuse(child.pid, "may not make memory" if os.geteuid() == 0 else "only root sees")
+        self.assertIsNone(child.poll())
 
     def test_other_user(self):
         if os.geteuid() != 0:
