@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
+#include "reading/symbols/brief_names.hpp"
 #include "reading/symbols/function_name.hpp"
 
 namespace gr::tool {
@@ -18,8 +19,8 @@ std::string blocks_text(std::uint64_t blocks, std::uint64_t bytes) {
     return fmt::format("{} block{}, {}", blocks, blocks == 1 ? "" : "s", bytes_text(bytes));
 }
 
-std::string place_text(const CodePlace &place, bool has_whole_names) {
-    const std::string name = has_whole_names ? place.function : brief(place.function);
+std::string place_text(const CodePlace &place, const BriefNames &names) {
+    const std::string name = names.name_of(place.function);
     std::string text = name.empty() ? fmt::format("{:#x}", place.address) : printable(name);
     if (!place.file.empty()) {
         text += fmt::format("  {}:{}", printable(place.file), place.line);
@@ -29,7 +30,7 @@ std::string place_text(const CodePlace &place, bool has_whole_names) {
     return text;
 }
 
-void add_process_text(std::string &text, const ProcessFindings &found, bool has_whole_names) {
+void add_process_text(std::string &text, const ProcessFindings &found, const BriefNames &names) {
     const LeakReport &report = found.report;
     text += fmt::format("process {} ({}): ", report.process, printable(report.command));
     if (!report.failure.empty()) {
@@ -53,7 +54,7 @@ void add_process_text(std::string &text, const ProcessFindings &found, bool has_
         text += fmt::format("\n  {}: {}\n", leak.group.direct ? "direct" : "indirect",
                             blocks_text(leak.group.blocks, leak.group.bytes));
         if (leak.stack.empty()) text += "    the call stack is not known\n";
-        for (const CodePlace &place : leak.stack) text += fmt::format("    {}\n", place_text(place, has_whole_names));
+        for (const CodePlace &place : leak.stack) text += fmt::format("    {}\n", place_text(place, names));
     }
 }
 
@@ -118,9 +119,10 @@ ProcessFindings find_places(LeakReport report, const Suppressions &suppressions)
     const auto stack_of = [&](std::uint32_t number) {
         std::vector<CodePlace> stack;
         for (const std::uint64_t address : report.stacks[number]) {
-            CodePlace &place = stack.emplace_back(places.of_call(address));
-            place.function = demangled(place.function);
+            const std::vector<CodePlace> &calls = places.all_of_call(address);
+            stack.insert(stack.end(), calls.rbegin(), calls.rend());
         }
+        for (CodePlace &place : stack) place.function = demangled(place.function);
         return stack;
     };
     const auto is_suppressed = [&](std::uint32_t number) {
@@ -144,8 +146,16 @@ ProcessFindings find_places(LeakReport report, const Suppressions &suppressions)
 }
 
 std::string leaks_text(const std::vector<ProcessFindings> &processes, bool has_whole_names) {
+    BriefNames names;  // without any, all names are whole
+    for (const ProcessFindings &found : processes) {
+        for (const FoundLeak &leak : found.leaks) {
+            for (const CodePlace &place : leak.stack) {
+                if (!has_whole_names) names.add(place.function);
+            }
+        }
+    }
     std::string text;
-    for (const ProcessFindings &found : processes) add_process_text(text, found, has_whole_names);
+    for (const ProcessFindings &found : processes) add_process_text(text, found, names);
     return text;
 }
 

@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "base/text.hpp"
-#include "reading/symbols/function_name.hpp"
+#include "reading/symbols/brief_names.hpp"
 
 namespace gr::tool {
 
@@ -47,13 +47,12 @@ std::string cut(std::string line, std::size_t columns) {
     return line;
 }
 
-std::string calls_text(const std::vector<CodePlace> &calls, bool has_whole_names) {
+std::string calls_text(const std::vector<CodePlace> &calls, const BriefNames &names) {
     if (calls.empty()) return "(no call stack)";
     std::string text;
     for (const CodePlace &call : calls) {
         if (!text.empty()) text += " < ";
-        const std::string name = Holder::name_of(call);
-        text += printable(has_whole_names ? name : brief(name));
+        text += printable(names.name_of(Holder::name_of(call)));
         if (&call != &calls.front() || call.file.empty()) continue;
         text += fmt::format(" ({}:{})", printable(call.file.substr(call.file.rfind('/') + 1)), call.line);
     }
@@ -114,6 +113,12 @@ void put_call(JsonWriter &json, const CodePlace &call) {
 }  // namespace
 
 std::string top_text(const Holders &holders, const Screen &screen) {
+    BriefNames names;  // without any, all names are whole
+    for (const Holder &holder : holders.all) {
+        for (const CodePlace &call : holder.calls) {
+            if (!screen.has_whole_names) names.add(Holder::name_of(call));
+        }
+    }
     std::string text = head_text(holders);
     text += fmt::format("\n{:>{}} {:>5} {:>10} {:>{}} {:>{}}  the function that wanted the memory < its callers\n",
                         "in use", kSizeWidth, "%", "blocks", "peak", kSizeWidth, "allocated", kSizeWidth);
@@ -124,7 +129,7 @@ std::string top_text(const Holders &holders, const Screen &screen) {
         text += fmt::format("{:>{}} {:>5.1f} {:>10} {:>{}} {:>{}}  {}\n", bytes_text(sums.live.bytes), kSizeWidth,
                             share_of(sums.live.bytes, holders.profile.totals.live.bytes), whole(sums.live.blocks),
                             bytes_text(sums.peak.bytes), kSizeWidth, bytes_text(sums.allocated.bytes), kSizeWidth,
-                            calls_text(holder.calls, screen.has_whole_names));
+                            calls_text(holder.calls, names));
     }
     if (shown < holders.all.size()) text += fmt::format("and {} more\n", holders.all.size() - shown);
     std::string fitting;

@@ -25,21 +25,16 @@ std::uint32_t CallSites::frame_of(const Call &call) {
     return known->second;
 }
 
-void CallSites::find_ambiguous_names() {
+void CallSites::add_brief_names() {
     for (std::size_t number = 1; number < stacks_.size(); ++number) {
-        for (const Call &call : calls_.at(stacks_[number].address)) {
-            const auto [at, is_new] = by_brief_name_.try_emplace(call.brief, call.function);
-            if (!is_new && at->second != call.function) at->second.clear();
-        }
+        for (const Call &call : calls_.at(stacks_[number].address)) brief_names_.add(call.function, call.brief);
     }
 }
 
 const std::string &CallSites::name_of(const Call &call) {
     if (has_whole_names_ || call.brief == call.function) return call.function;
-    if (by_brief_name_.empty()) find_ambiguous_names();
-    const auto at = by_brief_name_.find(call.brief);
-    const bool is_unique = at != by_brief_name_.end() && !at->second.empty();
-    return is_unique ? call.brief : call.function;
+    if (brief_names_.is_empty()) add_brief_names();
+    return brief_names_.is_unique(call.brief) ? call.brief : call.function;
 }
 
 const std::vector<std::uint32_t> &CallSites::frames_of(std::uint64_t address) {

@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "reading/symbols/brief_names.hpp"
 #include "reading/symbols/calls.hpp"
 #include "reading/symbols/library_code.hpp"
 #include "reading/trace/reader.hpp"
@@ -54,14 +55,14 @@ class CallSites {
     [[nodiscard]] std::uint32_t frame_of(const Call &call);
     // The brief name, but where functions of the trace that differ have the same one.
     [[nodiscard]] const std::string &name_of(const Call &call);
-    void find_ambiguous_names();
+    void add_brief_names();
 
     const std::vector<trace::StackNode> &stacks_;
     Calls &calls_;
     LibraryCode library_;
     bool has_lines_;
     bool has_whole_names_;
-    std::map<std::string, std::string> by_brief_name_;  // the whole name; empty: there are several
+    BriefNames brief_names_;  // of all stacks, once they are asked for
     std::vector<Frame> frames_;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_address_;
     std::map<std::string, std::uint32_t> by_text_;
