@@ -12,15 +12,15 @@ namespace gr::trace {
 
 namespace {
 
-void check_name(const std::string &name) {
+void check_stack_name(const std::string &name) {
     constexpr std::size_t kMostText = 4096;
     if (name.size() > kMostText) throw Damage("the name of a function is too long");
 }
 
 void check_place(const Place &place) {
     constexpr std::uint64_t kMostCalls = std::uint64_t{1} << 56;
-    check_name(place.function);
-    check_name(place.file);
+    check_stack_name(place.function);
+    check_stack_name(place.file);
     if (place.line < 0 || place.least_calls > place.most_calls || place.most_calls > kMostCalls)
         throw Damage("a place in the stacks has impossible numbers");
 }
@@ -40,7 +40,7 @@ void StackNames::take_made_functions(std::string_view json) {
     std::vector<MadeFunction> told;
     from_json(json, &told);
     for (MadeFunction &function : told) {
-        check_name(function.name);
+        check_stack_name(function.name);
         made_[function.address] = std::move(function.name);
     }
 }
