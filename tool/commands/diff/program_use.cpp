@@ -83,10 +83,11 @@ class Gatherer {
             static_cast<std::size_t>(static_cast<double>(time.units) / static_cast<double>(units_) * kTimeParts);
         while (part_ < std::min(part, kTimeParts - 1)) use_.most_in_part[++part_] = use_.end_bytes;
     }
+    // A trace may name blocks so large that their sum is rounded, and that less than nothing is left of it.
     void draw(trace::Time time) {
         const std::uint32_t point = axis_.point_of(time);
-        bytes_.set(point, static_cast<std::uint64_t>(use_.end_bytes));
-        blocks_.set(point, static_cast<std::uint64_t>(use_.end_blocks));
+        bytes_.set(point, static_cast<std::uint64_t>(std::max(0.0, use_.end_bytes)));
+        blocks_.set(point, static_cast<std::uint64_t>(std::max(0.0, use_.end_blocks)));
     }
     [[nodiscard]] std::vector<double> until_the_end(std::vector<double> values) const {
         const std::uint32_t last = axis_.point_of(trace::Time{units_ - 1});

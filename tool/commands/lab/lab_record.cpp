@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/failure.hpp"
+#include "base/file_text.hpp"
 #include "base/output.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text.hpp"
@@ -29,11 +30,6 @@ using Variables = std::vector<std::pair<std::string, std::string>>;
 
 constexpr const char *kPreload = "LD_PRELOAD";
 constexpr std::ptrdiff_t kLeastLines = 2;  // the head and a step
-
-std::string content_of(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 bool has_step(const std::string &record) { return std::ranges::count(record, '\n') >= kLeastLines; }
 
@@ -71,7 +67,7 @@ std::string record_of_script(const ShownAllocator &allocator, const std::string 
                    variables_of(allocator), StandardError::kept);
     if (stage.status != 0)
         throw Failure(ExitCode::not_runnable, fmt::format("{}: {}", allocator.name, complaint_of(stage)));
-    std::string record = content_of(file);
+    std::string record = file_text(file);
     if (!has_step(record)) {
         throw Failure(ExitCode::not_runnable,
                       fmt::format("{}: the script {} makes no step; give a thread a call, as in "
@@ -92,7 +88,7 @@ std::string record_of_program(const ShownAllocator &allocator, const std::vector
     variables.emplace_back("GRANARY_LAB_SHOW", file);
     variables.emplace_back("GRANARY_LAB_SHOW_CALLS", std::to_string(calls));
     const EndedProgram program = run_to_end(command, variables, StandardError::inherited);
-    std::string record = content_of(file);
+    std::string record = file_text(file);
     record.resize(record.rfind('\n') + 1);  // a program that is killed may leave a part of a line
     const std::string end =
         fmt::format("{}: {} {}", allocator.name, in_quotes(command.front()), end_words(program.status));

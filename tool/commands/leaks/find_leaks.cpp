@@ -27,6 +27,7 @@
 #include <utility>
 
 #include "base/failure.hpp"
+#include "base/file_text.hpp"
 #include "base/output.hpp"
 #include "base/temporary_folder.hpp"
 #include "base/text.hpp"
@@ -181,9 +182,7 @@ int find_in_program(const LeaksRequest &request) {
 }
 
 std::string folder_of(int process) {
-    std::ifstream file(fmt::format("/proc/{}/environ", process), std::ios::binary);
-    const std::string all{std::istreambuf_iterator<char>(file), {}};
-    std::istringstream variables(all);
+    std::istringstream variables(file_text(fmt::format("/proc/{}/environ", process)));
     const std::string wanted = std::string(kFolderVariable) + "=";
     for (std::string one; std::getline(variables, one, '\0');) {
         if (one.starts_with(wanted)) return one.substr(wanted.size());

@@ -20,6 +20,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/file_text.hpp"
 #include "reading/process/elf_file.hpp"
 
 namespace gr::tool {
@@ -27,11 +28,6 @@ namespace gr::tool {
 namespace {
 
 std::string path_of(std::uint32_t process, const char *name) { return fmt::format("/proc/{}/{}", process, name); }
-
-std::string contents_of(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::vector<std::string> words_of(const std::string &text, char separator) {
     std::vector<std::string> words;
@@ -61,7 +57,7 @@ trace::Start describe_process(std::uint32_t process) {
     trace::Start start;
     std::error_code error;
     start.program = std::filesystem::read_symlink(path_of(process, "exe"), error).string();
-    start.arguments = words_of(contents_of(path_of(process, "cmdline")), '\0');
+    start.arguments = words_of(file_text(path_of(process, "cmdline")), '\0');
     start.process = process;
     start.parent = parent_of(process);
     start.page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -74,7 +70,7 @@ trace::Start describe_process(std::uint32_t process) {
 }
 
 ProcessStatus::ProcessStatus(std::uint32_t process) {
-    const std::string text = contents_of(path_of(process, "stat"));
+    const std::string text = file_text(path_of(process, "stat"));
     const std::size_t name_end = text.rfind(')');  // the name may hold anything
     if (name_end == std::string::npos) return;
     for (const std::string &word : words_of(text.substr(name_end + 1), ' ')) {

@@ -12,16 +12,13 @@
 #include <iterator>
 #include <string_view>
 
+#include "base/file_text.hpp"
+
 namespace gr::tool {
 
 namespace {
 
 constexpr std::uint64_t kSmapsUnit = 1024;
-
-std::string smaps_text(std::uint32_t process) {
-    std::ifstream file(fmt::format("/proc/{}/smaps", process), std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // The next part of a line, up to a blank; the rest stays.
 std::string_view word_of(std::string_view *line) {
@@ -62,7 +59,7 @@ bool begins_mapping(std::string_view line) { return !line.empty() && (line[0] < 
 
 std::vector<SmapsEntry> mappings_of(std::uint32_t process) {
     std::vector<SmapsEntry> mappings;
-    const std::string text = smaps_text(process);
+    const std::string text = file_text(fmt::format("/proc/{}/smaps", process));
     for (std::string_view rest = text; !rest.empty();) {
         std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/file_text.hpp"
 #include "commands/record/process_files.hpp"
 
 namespace gr::tool {
@@ -23,11 +24,6 @@ namespace gr::tool {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string text_of_file(const fs::path &path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 bool has_variable(const std::string &environment, const std::string &variable) {
     const std::string between = '\0' + environment;
@@ -68,8 +64,8 @@ std::vector<UnarrivedProcess> unarrived_processes(const SharedRecording &recordi
         const auto [end, failure] = std::from_chars(name.data(), name.data() + name.size(), process);
         if (failure != std::errc() || end != name.data() + name.size() || known.contains(process)) continue;
         if (start_time_of(process) < begin) continue;
-        const bool has_mapped = maps(text_of_file(entry.path() / "maps"), inode);
-        if (!has_mapped && !has_variable(text_of_file(entry.path() / "environ"), variable)) continue;
+        const bool has_mapped = maps(file_text(entry.path() / "maps"), inode);
+        if (!has_mapped && !has_variable(file_text(entry.path() / "environ"), variable)) continue;
         const std::string program = fs::read_symlink(entry.path() / "exe", error).filename().string();
         if (!program.empty()) found.push_back({process, program, has_mapped});
     }
