@@ -38,4 +38,8 @@ class TakenStack {
     std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> words_;
 };
 
+// Called by a thread that takes a ring: from then on it remembers there what the last stack had outermost. A table has room for
+// each ring's thread, because libraries that are loaded late get few bytes of thread-local memory.
+void begin_outline(std::uint32_t ring, std::uint32_t rings);
+
 }  // namespace gr

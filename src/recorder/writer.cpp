@@ -11,6 +11,7 @@
 #include "platform/ipc/shared_memory.hpp"
 #include "platform/signals_held.hpp"
 #include "recorder/recording.hpp"
+#include "recorder/taken_stack.hpp"
 
 namespace gr {
 namespace {
@@ -156,6 +157,7 @@ bool Writer::find_ring(std::uint32_t thread) {
 }
 
 void Writer::use_ring(std::uint32_t place, std::uint32_t thread) {
+    begin_outline(place, recording.control().rings);
     ring_ = &recording.ring(place);
     ring_->process = attachment.place();
     ring_->waits = 0;

@@ -55,6 +55,10 @@ class StackOutline {
         std::array<Passed, kOutermost> last_;  // a ring
     };
 
+    // Another thread's stacks come now.
+    void forget() {
+        if (outermost_ != 0 || landmark_count_ != 0) outermost_ = landmark_count_ = 0;
+    }
     // The innermost of them first.
     std::span<const std::uintptr_t> outermost() const { return {codes_.data(), outermost_}; }
 
