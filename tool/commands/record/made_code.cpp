@@ -20,7 +20,7 @@ namespace gr::tool {
 
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostMapBytes = std::size_t{64} << 20;
 constexpr std::size_t kMostName = 1000;
 
 // By which number a process knows itself: another one than its recorder's, if it is in a container of its own.
@@ -80,7 +80,7 @@ std::string MadeCode::contents() const {
         std::string text;
         struct stat status {};
         if (::fstat(file, &status) == 0 && status.st_uid == user_)
-            text.resize(std::min(static_cast<std::size_t>(status.st_size), kMostBytes));
+            text.resize(std::min(static_cast<std::size_t>(status.st_size), kMostMapBytes));
         std::size_t size = 0;
         for (ssize_t got = 1; got > 0 && size < text.size();
              size += static_cast<std::size_t>(std::max<ssize_t>(got, 0)))

@@ -12,7 +12,7 @@ namespace gr::tool {
 
 namespace {
 
-constexpr std::array kAllocations = {
+constexpr std::array kAllocatingFunctions = {
     "malloc",  "calloc",  "realloc", "reallocarray", "posix_memalign", "aligned_alloc", "memalign",
     "valloc",  "pvalloc", "cfree",   "operator new", "operator new[]", "__rust_alloc*", "__rustc::__rust_*",
     "__rdl_*", "__rg_*",  "_mi_*",   "mi_malloc*",   "je_malloc*",     "gr_*",          "tc_*",
@@ -103,7 +103,7 @@ bool matches_any(const Patterns &patterns, const std::string &name) {
 }  // namespace
 
 bool LibraryCode::is_allocation(const Call &call) {
-    return matches_any(kAllocations, std::string(qualified_name(call.function)));
+    return matches_any(kAllocatingFunctions, std::string(qualified_name(call.function)));
 }
 
 bool LibraryCode::has(const Call &call) const {
@@ -128,7 +128,7 @@ bool LibraryCode::finds(const Call &call) const {
     if (!call.is_known) return false;
     if (matches_any(kSources, call.file)) return true;
     const std::string name(qualified_name(call.function));
-    return matches_any(kAllocations, name) || matches_any(kWrappers, name) || matches_any(kFunctions, name) ||
+    return matches_any(kAllocatingFunctions, name) || matches_any(kWrappers, name) || matches_any(kFunctions, name) ||
            matches_any(more_, name);
 }
 

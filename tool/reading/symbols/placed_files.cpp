@@ -16,7 +16,7 @@ namespace gr::tool {
 namespace {
 
 // Further than any file is long, and beyond the addresses of programs.
-constexpr std::uint64_t kStep = std::uint64_t{1} << 40;
+constexpr std::uint64_t kPlaceStep = std::uint64_t{1} << 40;
 
 // What is added to the addresses that the file tells, which is asked for once for each part of it.
 class Biases {
@@ -61,7 +61,7 @@ PlacedFiles::PlacedFiles(const std::vector<trace::Module> &pieces, ModuleFiles *
         const std::uint64_t bias = biases.of(piece, path);
         const auto [at, is_new] = places.try_emplace({path, piece.build_id}, modules_.size());
         if (is_new) {
-            const std::uint64_t base = bias == 0 ? 0 : trace::kFirstStandIn + kStep * modules_.size();
+            const std::uint64_t base = bias == 0 ? 0 : trace::kFirstStandIn + kPlaceStep * modules_.size();
             modules_.push_back({base, UINT64_MAX, 0, piece.build_id, path});
         }
         CodeModule &module = modules_[at->second];

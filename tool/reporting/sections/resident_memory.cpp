@@ -106,8 +106,8 @@ ResidentMemory::Uses ResidentMemory::uses_of(const trace::MemoryLook &memory, st
         const Use use = use_of(part.kind);
         if (use != kUses) uses[use] += static_cast<double>(part.resident);
     }
-    uses[in_use] = std::min(uses[held], static_cast<double>(live));
-    uses[held] -= uses[in_use];
+    uses[in_malloc] = std::min(uses[held], static_cast<double>(live));
+    uses[held] -= uses[in_malloc];
     return uses;
 }
 
@@ -208,14 +208,14 @@ TableChart ResidentMemory::by_kind(const trace::MemoryLook &memory, const Uses &
         table.parts.push_back(tells_nothing ? std::vector<TableChart::Row>() : std::move(parts));
     };
     for (std::size_t use = 0; use < kUses; ++use) {
-        if (use == in_use || uses[use] + (use == held ? uses[in_use] : 0) <= 0) continue;
+        if (use == in_malloc || uses[use] + (use == held ? uses[in_malloc] : 0) <= 0) continue;
         if (use != held) {
             add(name_of(Use(use)), uses[use], ratio(uses[use], whole), Use(use));
             continue;
         }
-        const double heap = uses[in_use] + uses[held];
+        const double heap = uses[in_malloc] + uses[held];
         add("the allocator's heap", heap, ratio(heap, whole), held);
-        table.parts.back() = {{name_of(in_use), uses[in_use], ratio(uses[in_use], whole), kNoNumber},
+        table.parts.back() = {{name_of(in_malloc), uses[in_malloc], ratio(uses[in_malloc], whole), kNoNumber},
                               {name_of(held), uses[held], ratio(uses[held], whole), kNoNumber}};
     }
     return table;
@@ -237,13 +237,13 @@ std::string ResidentMemory::answer(const Look &look, const trace::MemoryLook &me
     constexpr double kWorthTelling = 0.005;
     std::vector<std::string> phrases;
     for (std::size_t use = 0; use < kUses; ++use) {
-        if (use != in_use && uses[use] < kWorthTelling * whole) continue;
+        if (use != in_malloc && uses[use] < kWorthTelling * whole) continue;
         const bool is_first = phrases.empty();
         phrases.push_back(fmt::format("{} {}{}", bytes_words(uses[use]), is_first ? "are " : "", kPhrases[use]));
     }
     std::string text =
         fmt::format("Of {} resident {} after the start, {}.", bytes_words(whole), when, list_words(phrases));
-    if (uses[held] <= 0 && static_cast<double>(look.live) > uses[in_use]) {
+    if (uses[held] <= 0 && static_cast<double>(look.live) > uses[in_malloc]) {
         text += fmt::format(" {} were requested from malloc, and not all of that was touched.",
                             bytes_words(static_cast<double>(look.live)));
     }

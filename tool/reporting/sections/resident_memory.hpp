@@ -39,7 +39,7 @@ class ResidentMemory {
 
   private:
     // In the order in which they are shown.
-    enum Use : std::size_t { in_use, held, own, stacks, data, code, files, shared, not_known, kUses };
+    enum Use : std::size_t { in_malloc, held, own, stacks, data, code, files, shared, not_known, kUses };
     using Uses = std::array<double, kUses>;
     struct Look {
         const trace::MemoryBlock *block = nullptr;

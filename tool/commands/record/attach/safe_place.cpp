@@ -92,7 +92,8 @@ bool SafePlaces::is_in_harmless_call(const StoppedThread &thread) const {
 // libc's locks, and those of many allocators, wait while the word is 2; its conditions and joins wait by a mask of bits.
 bool SafePlaces::waits_for_no_lock(const StoppedThread &thread) const {
     constexpr std::uint64_t kLocked = 2;
-    const std::uint64_t operation = thread.registers().argument(1) & FUTEX_CMD_MASK;
+    const std::uint64_t operation =
+        thread.registers().argument(1) & ~std::uint64_t{FUTEX_PRIVATE_FLAG | FUTEX_CLOCK_REALTIME};
     const std::uint64_t value = thread.registers().argument(2) & UINT32_MAX;
     if (operation == FUTEX_WAIT_BITSET) return value != kLocked;
     return operation == FUTEX_WAIT && value != kLocked && allocators_.empty();
