@@ -111,7 +111,8 @@ typedef struct gr_recording {
     uint32_t flags;
     uint32_t clock;
     uint64_t stack_bytes; /* mean number of allocated bytes for each stack; 0: no stacks; 1: every stack */
-    uint32_t stack_calls; /* most calls of one stack, less than GR_RECORDING_MOST_CALLS; more are left out between its ends */
+    uint32_t
+        stack_calls; /* most calls of one stack, less than GR_RECORDING_MOST_CALLS; more are left out between its ends */
     uint32_t timed_calls; /* one call in so many is timed; 0: none */
     uint32_t processes;
     uint32_t rings;
@@ -143,8 +144,8 @@ typedef struct gr_recording {
 #define GR_PROCESS_LEFT 5
 /* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_recorded_process {
-    uint32_t id;         /* process id; 0: the entry is free */
-    uint32_t state;      /* a futex */
+    uint32_t id;           /* process id; 0: the entry is free */
+    uint32_t state;        /* a futex */
     uint64_t time;         /* when the process arrived */
     uint32_t looks_wanted; /* written by the process; numbers go on from one process to the next */
     uint32_t looks_done;   /* written by the recorder; a futex */
