@@ -111,8 +111,8 @@ typedef struct gr_recording {
     uint32_t flags;
     uint32_t clock;
     uint64_t stack_bytes; /* mean number of allocated bytes for each stack; 0: no stacks; 1: every stack */
-    uint32_t
-        stack_calls; /* most calls of one stack, less than GR_RECORDING_MOST_CALLS; more are left out between its ends */
+    /* Most calls of one stack, less than GR_RECORDING_MOST_CALLS; more are left out between its ends. */
+    uint32_t stack_calls;
     uint32_t timed_calls; /* one call in so many is timed; 0: none */
     uint32_t processes;
     uint32_t rings;
