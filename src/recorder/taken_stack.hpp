@@ -16,7 +16,8 @@
 
 namespace gr {
 
-// Who is told of a place in a function of Python before it is in a stack; may be told again.
+// The function that is called for each place in a function of Python before a stack contains the place. A place may be told
+// more than once.
 struct PlaceTeller {
     void *of;
     void (*tell)(void *of, std::uint64_t place, const PythonFrames::Frame &frame);

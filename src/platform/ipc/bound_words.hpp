@@ -13,7 +13,7 @@
 
 namespace gr::platform {
 
-// Who defines a name, in the loader's order; the modules that are left out define nothing.
+// The modules that may define a name, in the loader's order. A module that is left out defines nothing.
 struct Definition {
     void *function = nullptr;  // nullptr: nobody defines the name, or only the loader can tell which function serves it
     void *stand_in = nullptr;  // the place in a program at a fixed address whose address stands for the function's

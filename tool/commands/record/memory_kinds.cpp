@@ -36,12 +36,12 @@ bool is_private(const SmapsEntry &mapping) {
 }
 
 MemoryKind kind_of(const OwnRanges::Owner &owner) {
-    switch (owner.whose) {
-        case OwnRanges::Whose::allocator:
+    switch (owner.mapper) {
+        case OwnRanges::Mapper::allocator:
             return MemoryKind::heap;
-        case OwnRanges::Whose::recorder:
+        case OwnRanges::Mapper::recorder:
             return MemoryKind::recorder;
-        case OwnRanges::Whose::program:
+        case OwnRanges::Mapper::program:
             break;
     }
     return MemoryKind::own;

@@ -25,13 +25,13 @@ std::pair<std::uint64_t, std::uint64_t> pages_of(std::uint64_t address, std::uin
 void OwnRanges::take(const trace::Request &request) {
     switch (request.kind) {
         case trace::RequestKind::map:
-            map(request.address, request.size, {Whose::program, request.stack});
+            map(request.address, request.size, {Mapper::program, request.stack});
             break;
         case trace::RequestKind::unmap:
             unmap(request.address, request.size);
             break;
         case trace::RequestKind::brk:
-            move_break(request.address, request.size, {Whose::program, request.stack});
+            move_break(request.address, request.size, {Mapper::program, request.stack});
             break;
         case trace::RequestKind::advise:
             break;
@@ -39,9 +39,9 @@ void OwnRanges::take(const trace::Request &request) {
 }
 
 void OwnRanges::take(const trace::Event &event) {
-    if (event.op == trace::Op::map && event.address != 0) map(event.address, event.size, {Whose::allocator, {}});
+    if (event.op == trace::Op::map && event.address != 0) map(event.address, event.size, {Mapper::allocator, {}});
     if (event.op == trace::Op::unmap) unmap(event.address, event.size);
-    if (event.op == trace::Op::brk) move_break(event.address, event.size, {Whose::allocator, {}});
+    if (event.op == trace::Op::brk) move_break(event.address, event.size, {Mapper::allocator, {}});
 }
 
 void OwnRanges::inherit(const OwnRanges &other) {

@@ -18,9 +18,9 @@ class OwnRanges {
   public:
     static constexpr std::size_t kMostRanges = std::size_t{1} << 16;
 
-    enum class Whose : std::uint8_t { program, allocator, recorder };
+    enum class Mapper : std::uint8_t { program, allocator, recorder };
     struct Owner {
-        Whose whose = Whose::program;
+        Mapper mapper = Mapper::program;
         trace::StackNumber stack = trace::StackNumber::none;  // of the program's request
 
         bool operator==(const Owner &) const = default;
@@ -31,7 +31,7 @@ class OwnRanges {
     };
 
     void take(const trace::Request &request);
-    void take_recorders(std::uint64_t address, std::uint64_t bytes) { map(address, bytes, {Whose::recorder, {}}); }
+    void take_recorders(std::uint64_t address, std::uint64_t bytes) { map(address, bytes, {Mapper::recorder, {}}); }
     // An event of the allocator that is a request to the kernel.
     void take(const trace::Event &event);
     // Ranges that are there at the begin, under all others; their stacks are another process's.
