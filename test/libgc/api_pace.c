@@ -30,12 +30,6 @@ static NOINLINE void fragment(size_t size, size_t bytes) {
     last = NULL;
 }
 
-static NOINLINE void clear_stack(int depth) {
-    volatile char room[4096];
-    memset((void *)room, 0, sizeof room);
-    if (depth > 0) clear_stack(depth - 1);
-}
-
 static GC_word collections_while_growing(size_t size, size_t bytes) {
     GC_word before = GC_get_gc_no();
     for (size_t i = 0; i < bytes / size; ++i) {
@@ -55,13 +49,13 @@ static GC_word collections_while_dropping(size_t bytes) {
 /* An eighth of 96 MiB stays, and grows to 108 MiB, by two thirds at each collection and by a few MiB at least. */
 static int is_seldom_on_a_fragmented_heap(void) {
     fragment(32, 96 * kMiB);
-    clear_stack(20);
+    clear_stack();
     GC_gcollect();
     return collections_while_growing(64, 96 * kMiB) <= 4;
 }
 static int is_seldom_for_large_objects(void) {
     fragment(48, 96 * kMiB);
-    clear_stack(20);
+    clear_stack();
     GC_gcollect();
     return collections_while_growing(4096, 96 * kMiB) <= 4;
 }

@@ -22,18 +22,12 @@ static NOINLINE void keep(size_t bytes) {
     }
 }
 
-static NOINLINE void clear_stack(int depth) {
-    volatile char room[4096];
-    memset((void *)room, 0, sizeof room);
-    if (depth > 0) clear_stack(depth - 1);
-}
-
 /* After a peak of 100 MiB: of 64 MiB that nothing refers to. */
 static GC_word collections_after_a_peak(void) {
     keep(100 * kMiB);
     GC_gcollect();
     kept = NULL;
-    clear_stack(20);
+    clear_stack();
     GC_gcollect();
     GC_word before = GC_get_gc_no();
     for (size_t i = 0; i < 64 * kMiB / 64; ++i) last = GC_MALLOC(63);
