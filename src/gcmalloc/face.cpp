@@ -155,7 +155,7 @@ bool Face::begin_collecting() {
 }
 
 void Face::end() {
-    if (failure_ != nullptr && is_own_process()) write_report(&folder[0], leak_search, origins.stacks(), failure_);
+    if (failure_ != nullptr && is_own_process()) write_report(&folder[0], leak_search, origins, failure_);
     if (mode_ == Mode::leaks) report(origins.program_stack());
 }
 
@@ -193,8 +193,12 @@ void Face::note(const void *p) {
         report_on_signal();
 }
 
-void Face::forget_code() {
-    if (mode_ == Mode::leaks) origins.forget_code();
+void Face::list_code(LoadedModules *before) const {
+    if (mode_ == Mode::leaks) before->list();
+}
+
+void Face::forget_code(const LoadedModules &before) {
+    if (mode_ == Mode::leaks) origins.forget_code(before);
 }
 
 void Face::report_on_signal() {
@@ -211,7 +215,7 @@ bool Face::report(const char *stack_pointer) {
     collector.lock();
     const bool done = collector.collect_above(stack_pointer).done && leak_search.is_complete();
     constexpr const char *kWhy = "the threads could not be stopped, /proc is missing, or memory ran out";
-    write_report(&folder[0], leak_search, origins.stacks(), done ? nullptr : kWhy);
+    write_report(&folder[0], leak_search, origins, done ? nullptr : kWhy);
     leak_search.release();
     collector.unlock();
     return true;

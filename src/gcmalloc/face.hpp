@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "gcmalloc/loaded_modules.hpp"
 #include "gcmalloc/quarantine.hpp"
 #include "gcmalloc/under.hpp"
 
@@ -62,8 +63,9 @@ class Face {
     // Ends the process with one line if the block waits in the quarantine.
     void require_in_use(const char *function, const void *p) const;
 
-    // Called after a library was unloaded.
-    void forget_code();
+    // Called before and after libc's dlclose.
+    void list_code(LoadedModules *before) const;
+    void forget_code(const LoadedModules &before);
     // Called by the signal's handler. Reports leaks now, or as soon as the interrupted thread has left the heap.
     void report_on_signal();
 

@@ -3,15 +3,14 @@
 #include "gcmalloc/leak_report.hpp"
 
 #include <fcntl.h>
-#include <link.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <cstring>
 
-#include "base/bits.hpp"
 #include "base/printable.hpp"
 #include "base/text.hpp"
+#include "gcmalloc/loaded_modules.hpp"
 #include "granary/wire/leaks.h"
 #include "instance/statistics_text.hpp"
 #include "platform/process.hpp"
@@ -19,7 +18,7 @@
 namespace gr {
 namespace {
 
-constexpr std::size_t kPathBytes = 4096;
+constexpr std::size_t kPathBytes = LoadedModule::kPathBytes;
 
 const void *as_pointer(std::uintptr_t address) { return reinterpret_cast<const void *>(address); }
 
@@ -51,7 +50,7 @@ class ReportFile {
     }
 
     int fd_;
-    TextBuffer<kFlushAt + kPathBytes + 64> text_;
+    TextBuffer<kFlushAt + kPathBytes + LoadedModule::kBuildIdBytes + 128> text_;
 };
 
 void put_process(ReportFile &file) {
@@ -61,77 +60,39 @@ void put_process(ReportFile &file) {
     file << "process " << platform::process_id() << ' ' << &command[0] << '\n';
 }
 
-void put_build_id(ReportFile &file, const dl_phdr_info &info) {
-    constexpr char kOwner[] = "GNU";
-    bool found = false;
-    for (unsigned i = 0; i < info.dlpi_phnum && !found; ++i) {
-        const ElfW(Phdr) &header = info.dlpi_phdr[i];
-        if (header.p_type != PT_NOTE) continue;
-        const auto *at = reinterpret_cast<const char *>(info.dlpi_addr + header.p_vaddr);
-        for (const char *const end = at + header.p_memsz; at + sizeof(ElfW(Nhdr)) < end && !found;) {
-            ElfW(Nhdr) note;
-            std::memcpy(&note, at, sizeof note);
-            const char *const name = at + sizeof note;
-            const char *const id = name + align_up(std::size_t{note.n_namesz}, header.p_align);
-            at = id + align_up(std::size_t{note.n_descsz}, header.p_align);
-            found = note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof kOwner &&
-                    std::memcmp(name, kOwner, sizeof kOwner) == 0;
-            for (std::size_t byte = 0; found && byte < note.n_descsz; ++byte) {
-                const auto bits = static_cast<unsigned char>(id[byte]);
-                file << "0123456789abcdef"[bits >> 4] << "0123456789abcdef"[bits & 15];
-            }
-        }
-    }
-    if (!found) file << '-';
+void put_module(ReportFile &file, const LoadedModule &module) {
+    file << as_pointer(module.base) << ' ' << as_pointer(module.begin) << ' ' << as_pointer(module.end) << ' '
+         << &module.build_id[0] << ' ' << &module.path[0] << '\n';
 }
 
-void put_name(ReportFile &file, const char *name) {
-    char path[kPathBytes];
-    if (*name == '\0') {
-        const ssize_t bytes = readlink("/proc/self/exe", &path[0], sizeof path - 1);
-        path[bytes < 0 ? 0 : bytes] = '\0';
-        name = &path[0];
-    }
-    file << ' ' << name << '\n';
-}
-
-int put_module(dl_phdr_info *info, std::size_t, void *to) {
-    auto &file = *static_cast<ReportFile *>(to);
-    std::uintptr_t begin = UINTPTR_MAX;
-    std::uintptr_t end = 0;
-    for (unsigned i = 0; i < info->dlpi_phnum; ++i) {
-        const ElfW(Phdr) &header = info->dlpi_phdr[i];
-        if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
-        const std::uintptr_t at = info->dlpi_addr + header.p_vaddr;
-        begin = at < begin ? at : begin;
-        end = at + header.p_memsz > end ? at + header.p_memsz : end;
-    }
-    file << "module " << as_pointer(info->dlpi_addr) << ' ' << as_pointer(begin) << ' ' << as_pointer(end) << ' ';
-    put_build_id(file, *info);
-    put_name(file, info->dlpi_name);
-    return 0;
+void put_modules(ReportFile &file, const UnloadedModules &unloaded) {
+    LoadedModules loaded;
+    loaded.list();
+    for (const LoadedModule &module : loaded.all()) put_module(file << "module ", module);
+    for (const auto *at = unloaded.newest(); at != nullptr; at = at->before)
+        put_module(file << "unloaded " << at->last.load(std::memory_order_relaxed) << ' ', at->module);
 }
 
 void put_stack(ReportFile &file, const Stacks &stacks, StackNumber number) {
     if (number == 0) return;
-    file << "stack " << number;
+    file << "stack " << number << ' ' << stacks.ordinal(number);
     for (const std::uintptr_t call : stacks.calls(number)) file << ' ' << as_pointer(call);
     file << '\n';
 }
 
-void put_leaks(ReportFile &file, LeakSearch &leaks, const Stacks &stacks) {
+void put_leaks(ReportFile &file, LeakSearch &leaks, const Origins &origins) {
     file << "live " << leaks.live_blocks() << ' ' << leaks.live_bytes() << '\n';
     leaks.for_each_group([&](const Leak &leak, std::uint64_t blocks, std::uint64_t bytes) {
         file << "leak " << (leak.is_direct ? "direct " : "indirect ") << blocks << ' ' << bytes << ' ' << leak.stack
              << ' ' << leak.owner << '\n';
-        put_stack(file, stacks, leak.stack);
+        put_stack(file, origins.stacks(), leak.stack);
     });
-    if (leaks.count() != 0) dl_iterate_phdr(put_module, &file);
+    if (leaks.count() != 0) put_modules(file, origins.unloaded());
 }
 
 }  // namespace
 
-void write_report(const char *folder, LeakSearch &leaks, const Stacks &stacks, const char *failure) {
+void write_report(const char *folder, LeakSearch &leaks, const Origins &origins, const char *failure) {
     static unsigned number = 0;
     TextBuffer<kPathBytes> path;
     TextBuffer<kPathBytes> unfinished;
@@ -147,7 +108,7 @@ void write_report(const char *folder, LeakSearch &leaks, const Stacks &stacks, c
         if (failure != nullptr) {
             file << "failed " << failure << '\n';
         } else {
-            put_leaks(file, leaks, stacks);
+            put_leaks(file, leaks, origins);
         }
         file << "end\n";
     }

@@ -5,10 +5,11 @@
 #pragma once
 
 #include "gcmalloc/leak_search.hpp"
+#include "gcmalloc/origins.hpp"
 
 namespace gr {
 
 // Writes the next report of this process. failure: why the search failed, or nullptr.
-void write_report(const char *folder, LeakSearch &leaks, const Stacks &stacks, const char *failure);
+void write_report(const char *folder, LeakSearch &leaks, const Origins &origins, const char *failure);
 
 }  // namespace gr

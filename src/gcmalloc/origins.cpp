@@ -37,11 +37,13 @@ bool Origins::cover(UnitIndex unit) {
 
 void Origins::lock() {
     mutex_.lock_always(kRank);
+    unloaded_.lock();
     stacks_.lock();
 }
 
 void Origins::unlock() {
     stacks_.unlock();
+    unloaded_.unlock();
     mutex_.unlock(kRank);
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "collector/block_table.hpp"
+#include "gcmalloc/unloaded_modules.hpp"
 #include "platform/unwind/stack_walk.hpp"
 #include "profile/stacks.hpp"
 
@@ -26,8 +27,12 @@ class Origins {
 
     // Where the part of the stack begins that the thread that ends the process still uses; nullptr: not known.
     const char *program_stack() { return walk_.program_stack(); }
-    // Called after a library was unloaded.
-    void forget_code() { walk_.forget(); }
+    // Called after dlclose, with what was loaded before it.
+    void forget_code(const LoadedModules &before) {
+        walk_.forget();
+        unloaded_.note(before, &stacks_);
+    }
+    const UnloadedModules &unloaded() const { return unloaded_; }
 
     // Held around fork.
     void lock();
@@ -40,6 +45,7 @@ class Origins {
 
     platform::StackWalk walk_;
     Stacks stacks_;
+    UnloadedModules unloaded_;
     BlockTable<Cell> numbers_;
     platform::Mutex mutex_;  // guards which units numbers_ covers
 };

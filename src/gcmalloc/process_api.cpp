@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "gcmalloc/face.hpp"
+#include "gcmalloc/loaded_modules.hpp"
 #include "malloc/c_api.hpp"
 #include "platform/loader.hpp"
 
@@ -18,7 +19,9 @@ namespace {
 
 extern "C" GR_EXPORT int dlclose(void *library) {
     const auto libcs = reinterpret_cast<int (*)(void *)>(gr::platform::next_symbol("dlclose"));
+    gr::LoadedModules before;
+    gr::face.list_code(&before);
     const int result = libcs == nullptr ? -1 : libcs(library);
-    gr::face.forget_code();
+    gr::face.forget_code(before);
     return result;
 }

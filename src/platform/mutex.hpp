@@ -22,6 +22,7 @@ enum class Rank : std::uint8_t {
     loader,
     collector,
     origins,
+    unloaded_modules,
     sampling,
     profile,
     stacks,

@@ -24,12 +24,12 @@ std::uint64_t Stacks::mix(std::span<const std::uintptr_t> calls) {
 
 std::span<const std::uintptr_t> Stacks::calls(StackNumber number) const {
     if (number == 0) return {};
-    return {words_ + number + 1, words_[number] & UINT32_MAX};
+    return {words_ + number + 1, head(number) & UINT32_MAX};
 }
 
 bool Stacks::is(StackNumber number, std::span<const std::uintptr_t> wanted) const {
     const std::span<const std::uintptr_t> there = calls(number);
-    return std::equal(there.begin(), there.end(), wanted.begin(), wanted.end());
+    return (head(number) & kRetired) == 0 && std::equal(there.begin(), there.end(), wanted.begin(), wanted.end());
 }
 
 StackNumber Stacks::number_of(std::span<const std::uintptr_t> calls) {
@@ -66,6 +66,25 @@ StackNumber Stacks::add(std::span<const std::uintptr_t> calls) {
     std::copy(calls.begin(), calls.end(), words_ + number + 1);
     used_words_ = end;
     return number;
+}
+
+std::uint32_t Stacks::retire(std::uintptr_t begin, std::uintptr_t end) {
+    const platform::Guard guard(mutex_, kRank);
+    if (!guard.locked()) return 0;
+    bool is_any_retired = false;
+    for (std::size_t at = 1; at < used_words_;) {
+        const auto number = static_cast<StackNumber>(at);
+        const std::span<const std::uintptr_t> there = calls(number);
+        // A call's address is that of the instruction after it.
+        const bool is_there =
+            std::ranges::any_of(there, [&](std::uintptr_t call) { return begin < call && call <= end; });
+        if (is_there && (head(number) & kRetired) == 0) {
+            std::atomic_ref(words_[number]).fetch_or(kRetired, std::memory_order_relaxed);
+            is_any_retired = true;
+        }
+        at += 1 + there.size();
+    }
+    return is_any_retired ? static_cast<std::uint32_t>(count_) : 0;
 }
 
 }  // namespace gr

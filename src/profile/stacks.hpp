@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: stacks of calls, each kept once and named by a number.
-// Invariant: a number names the same stack for ever, and 0 names no stack. A known stack is found without a lock; a new
-//    stack is added under the lock. Only addresses of code are kept here.
+// Invariant: a number names the same stack for ever, and 0 names no stack. A known stack is found without a lock, unless
+//    it is retired; a new stack is added under the lock. Only addresses of code are kept here.
 // Must not know: what the stacks are taken for.
 #pragma once
 
@@ -32,8 +32,11 @@ class Stacks {
     std::span<const std::uintptr_t> calls(StackNumber number) const;
     // Stacks are counted from 1 in the order in which they were added. 0 for no stack.
     std::uint32_t ordinal(StackNumber number) const {
-        return number == 0 ? 0 : static_cast<std::uint32_t>(words_[number] >> kOrdinalShift);
+        return number == 0 ? 0 : static_cast<std::uint32_t>((head(number) & ~kRetired) >> kOrdinalShift);
     }
+    // Stacks with a call in this code are not found any more: other code may lie there now. Returns the ordinal of the
+    // last stack that there is; 0 if none is retired by this call.
+    std::uint32_t retire(std::uintptr_t begin, std::uintptr_t end);
     // For a reader outside the process: the lower half of words()[number] is the count of calls, and the calls follow.
     const std::uintptr_t *words() const { return words_; }
     std::array<platform::Growing, 2> memory() const {
@@ -45,9 +48,10 @@ class Stacks {
     void unlock() { mutex_.unlock(kRank); }
 
   private:
-    // A number is an index into words_. The word there holds the ordinal (upper half) and the count of calls (lower
-    // half), and the calls follow.
+    // A number is an index into words_. The word there, the head, holds the ordinal (upper half) and the count of calls
+    // (lower half), and the calls follow. Its highest bit says that the stack is retired.
     static constexpr unsigned kOrdinalShift = 32;
+    static constexpr std::uint64_t kRetired = std::uint64_t{1} << 63;
     static constexpr unsigned kSlotBits = 21;
     static constexpr std::size_t kSlots = std::size_t{1} << kSlotBits;
     static constexpr std::size_t kWords = 1 + kMostStacks * (kMostCalls + 1);
@@ -56,6 +60,10 @@ class Stacks {
     static constexpr platform::Rank kRank = platform::Rank::stacks;
 
     static std::uint64_t mix(std::span<const std::uintptr_t> calls);
+    // Ordered by nothing: a thread that has found the number has seen the stack, and may miss that it is being retired.
+    std::uint64_t head(StackNumber number) const {
+        return std::atomic_ref(words_[number]).load(std::memory_order_relaxed);
+    }
     bool is(StackNumber number, std::span<const std::uintptr_t> calls) const;
     StackNumber add(std::span<const std::uintptr_t> calls);
 

@@ -21,6 +21,29 @@ SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "seeded.cpp")
 NAME = re.compile(r"seed_(\w+?)_(\d+)_(\d+)$")
 
 
+HOST = """
+#include <dlfcn.h>
+#include <stdio.h>
+int main(int argc, char **argv) {
+    for (int i = 1; i < argc; ++i) {
+        void *library = dlopen(argv[i], RTLD_NOW);
+        if (library == NULL) { puts(dlerror()); return 1; }
+        void (*work)(void) = (void (*)(void))dlsym(library, "work");
+        printf("%p\\n", (void *)work);
+        work();
+        dlclose(library);
+    }
+    return 0;
+}
+"""
+PLUGIN = """
+#include <stdlib.h>
+void lose_{name}(void) {{ for (int i = 0; i < 3; ++i) *(volatile char *)malloc({size}) = 1; }}
+static void clear(void) {{ volatile char room[20000]; for (int i = 0; i < 20000; ++i) room[i] = 0; }}
+void work(void) {{ lose_{name}(); clear(); }}
+"""
+
+
 def leaks(*arguments, **options):
     return subprocess.run([GRANARY, "leaks", *arguments], env=CLEAN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False, **options)
@@ -96,6 +119,28 @@ class Leaks(unittest.TestCase):
             done = leaks("--suppressions", file.name, SEEDED, LIBRARY)
             self.assertEqual(done.returncode, 2)
             self.assertIn("line 7", done.stderr)
+
+    def test_a_library_that_was_unloaded_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def build(name, source, *options):
+                path = os.path.join(folder, name)
+                with open(path + ".c", "w", encoding="ascii") as file:
+                    file.write(source)
+                subprocess.run(["gcc", "-O0", "-g", *options, path + ".c", "-o", path], check=True, capture_output=True)
+
+            build("host", HOST)
+            for name, size in (("first", 1000), ("other", 3000)):
+                build(name + ".so", PLUGIN.format(name=name, size=size), "-shared", "-fPIC")
+            for order in (["first", "other"], ["first", "other", "first"], ["other", "other", "first", "first", "other"]):
+                with self.subTest(order=order), tempfile.NamedTemporaryFile() as output:
+                    done = leaks("--json", "--output", output.name, "--", "./host", *(f"./{name}.so" for name in order), cwd=folder)
+                    self.assertEqual((done.returncode, done.stderr), (23, ""))
+                    self.assertEqual(len(set(done.stdout.split()[:2])), 1, "the libraries lay at different places")
+                    process, = json.load(output)["processes"]
+                blocks = {(leak["stack"][0]["function"], leak["stack"][0]["module"]): leak["blocks"] for leak in process["leaks"]}
+                self.assertEqual(blocks, {(f"lose_{name}", f"./{name}.so"): 3 * order.count(name) for name in set(order)})
+                self.assertEqual(len(process["leaks"]), len(set(order)))
+                self.assertTrue(all(leak["stack"][-1]["function"] for leak in process["leaks"]))
 
     def test_a_running_process(self):
         with subprocess.Popen([GRANARY, "leaks", SEEDED, LIBRARY, "lose", "wait"], env=CLEAN, stdin=subprocess.PIPE,

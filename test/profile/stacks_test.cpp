@@ -23,6 +23,26 @@ TEST(Stacks, OneStackHasOneNumberAndIsFoundByIt) {
     EXPECT_EQ(stacks.number_of({}), 0U);
 }
 
+TEST(Stacks, ARetiredStackKeepsItsNumberAndIsNotFoundAgain) {
+    Stacks stacks;
+    ASSERT_TRUE(stacks.initialise());
+    constexpr std::array<std::uintptr_t, 2> kUnloaded{0x1000, 0x2010};
+    constexpr std::array<std::uintptr_t, 2> kOther{0x1000, 0x3010};
+    const StackNumber old = stacks.number_of(kUnloaded);
+    const StackNumber other = stacks.number_of(kOther);
+    EXPECT_EQ(stacks.retire(0x2010, 0x3000), 0U);  // a call that goes on at the begin is one of the code before
+    EXPECT_EQ(stacks.number_of(kUnloaded), old);
+    EXPECT_EQ(stacks.retire(0x2000, 0x3000), 2U);
+    EXPECT_EQ(stacks.retire(0x2000, 0x3000), 0U);
+    const StackNumber now = stacks.number_of(kUnloaded);
+    EXPECT_NE(now, old);
+    EXPECT_EQ(stacks.number_of(kUnloaded), now);
+    EXPECT_EQ(stacks.number_of(kOther), other);
+    EXPECT_EQ(stacks.ordinal(old), 1U);
+    EXPECT_EQ(stacks.ordinal(now), 3U);
+    EXPECT_TRUE(std::ranges::equal(stacks.calls(old), kUnloaded));
+}
+
 TEST(Stacks, WhereThereIsNoRoomTheSearchStillEnds) {
     Stacks stacks;
     ASSERT_TRUE(stacks.initialise());

@@ -15,8 +15,13 @@
  *   leak KIND BLOCKS BYTES STACK OWNER      a group of leaked blocks; KIND is direct or indirect. STACK numbers the
  *                                           stack that allocated them; 0 if it is not known. OWNER numbers the stack
  *                                           that allocated the direct leak from which they can be reached.
- *   stack NUMBER ADDRESS...                 return addresses, the innermost call first
+ *   stack NUMBER ORDINAL ADDRESS...         return addresses, the innermost call first. Stacks are counted from 1 in the
+ *                                           order in which they were taken for the first time; that is the ORDINAL.
  *   module BASE BEGIN END BUILD-ID FILE     a loaded file: its load address, the range of its code, its build id or -
+ *   unloaded LAST BASE BEGIN END BUILD-ID FILE
+ *                                           a file that was loaded there before, while the stacks up to the ordinal
+ *                                           LAST were taken; of several with a higher or equal LAST, the least one
+ *                                           counts
  *   end
  *
  * BYTES are bytes. ADDRESS, BASE, BEGIN and END are hexadecimal numbers after 0x.
@@ -25,7 +30,7 @@
 #define GRANARY_LEAKS_H
 
 enum {
-    GR_LEAKS_VERSION = 1,
+    GR_LEAKS_VERSION = 2,
     GR_LEAKS_SIGNAL = 63, /* a process that gets this signal writes a report now */
     /* A process looks for no leaks if its limit on address space or on data is at most so many GiB. */
     GR_LEAKS_SCARCE_GIB = 32,

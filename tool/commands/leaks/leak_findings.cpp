@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "base/text.hpp"
 #include "reading/symbols/brief_names.hpp"
@@ -111,22 +113,64 @@ void add_process_json(JsonWriter &json, const ProcessFindings &found) {
     json.end_object();
 }
 
-}  // namespace
+// Names stacks by the files that were loaded when they were taken.
+class StackNames {
+  public:
+    explicit StackNames(const LeakReport &report) : report_(report), loaded_(report.modules) {}
 
-ProcessFindings find_places(LeakReport report, const Suppressions &suppressions) {
-    ProcessFindings found;
-    CodePlaces places(report.modules);
-    const auto stack_of = [&](std::uint32_t number) {
+    std::vector<CodePlace> of(std::uint32_t number) {
         std::vector<CodePlace> stack;
-        for (const std::uint64_t address : report.stacks[number]) {
-            const std::vector<CodePlace> &calls = places.all_of_call(address);
+        const auto found = report_.stacks.find(number);
+        if (found == report_.stacks.end()) return stack;
+        for (const std::uint64_t address : found->second.calls) {
+            const std::vector<CodePlace> &calls = places(address, found->second.ordinal).all_of_call(address);
             stack.insert(stack.end(), calls.rbegin(), calls.rend());
         }
         for (CodePlace &place : stack) place.function = demangled(place.function);
         return stack;
-    };
+    }
+
+  private:
+    // Of the files that lay there one after the other: the first that was unloaded after the stack was taken.
+    CodePlaces &places(std::uint64_t address, std::uint32_t ordinal) {
+        const UnloadedModule *first = nullptr;
+        for (const UnloadedModule &one : report_.unloaded) {
+            const bool is_there = one.module.begin < address && address <= one.module.end && one.last >= ordinal;
+            if (is_there && (first == nullptr || one.last < first->last)) first = &one;
+        }
+        if (first == nullptr) return loaded_;
+        return unloaded_.try_emplace(first, std::vector{first->module}).first->second;
+    }
+
+    const LeakReport &report_;
+    CodePlaces loaded_;
+    std::map<const UnloadedModule *, CodePlaces> unloaded_;
+};
+
+bool is_same_place(const CodePlace &one, const CodePlace &other) {
+    return std::tie(one.module, one.function, one.file, one.line) ==
+               std::tie(other.module, other.function, other.file, other.line) &&
+           (!one.function.empty() || one.address == other.address);
+}
+
+// A library that was loaded twice has the stacks of its calls twice.
+void add_repeated(std::vector<FoundLeak> &leaks, FoundLeak leak) {
+    const auto same = std::ranges::find_if(leaks, [&](const FoundLeak &known) {
+        return !leak.stack.empty() && known.group.direct == leak.group.direct &&
+               std::ranges::equal(known.stack, leak.stack, is_same_place);
+    });
+    if (same == leaks.end()) return leaks.push_back(std::move(leak));
+    same->group.blocks += leak.group.blocks;
+    same->group.bytes += leak.group.bytes;
+}
+
+}  // namespace
+
+ProcessFindings find_places(LeakReport report, const Suppressions &suppressions) {
+    ProcessFindings found;
+    StackNames names(report);
     const auto is_suppressed = [&](std::uint32_t number) {
-        const std::vector<CodePlace> stack = stack_of(number);
+        const std::vector<CodePlace> stack = names.of(number);
         return std::ranges::any_of(stack, [&](const CodePlace &place) {
             return suppressions.fit(place.function) || suppressions.fit(place.file) || suppressions.fit(place.module);
         });
@@ -135,8 +179,10 @@ ProcessFindings find_places(LeakReport report, const Suppressions &suppressions)
         if (is_suppressed(group.stack) || is_suppressed(group.owner)) {
             found.suppressed_blocks += group.blocks;
             found.suppressed_bytes += group.bytes;
+        } else if (report.unloaded.empty()) {
+            found.leaks.push_back({group, names.of(group.stack)});
         } else {
-            found.leaks.push_back({group, stack_of(group.stack)});
+            add_repeated(found.leaks, {group, names.of(group.stack)});
         }
     }
     std::ranges::stable_sort(found.leaks, {},

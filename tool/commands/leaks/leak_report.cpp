@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "base/failure.hpp"
 #include "base/text.hpp"
@@ -32,19 +33,26 @@ void read_leak(std::istringstream &words, LeakReport &report) {
 
 void read_stack(std::istringstream &words, LeakReport &report) {
     std::uint32_t number = 0;
-    words >> number >> std::hex;
-    std::vector<std::uint64_t> &calls = report.stacks[number];
-    calls.clear();
-    for (std::uint64_t call = 0; words >> call;) calls.push_back(call);
+    LeakStack stack;
+    words >> number >> stack.ordinal >> std::hex;
+    for (std::uint64_t call = 0; words >> call;) stack.calls.push_back(call);
     words.clear();
+    report.stacks[number] = std::move(stack);
 }
 
-void read_module(std::istringstream &words, LeakReport &report) {
+CodeModule module_of(std::istringstream &words) {
     CodeModule module;
     words >> std::hex >> module.base >> module.begin >> module.end >> module.build_id;
     module.file = rest_of(words);
     if (module.build_id == "-") module.build_id.clear();
-    report.modules.push_back(module);
+    return module;
+}
+
+void read_unloaded(std::istringstream &words, LeakReport &report) {
+    UnloadedModule unloaded;
+    words >> unloaded.last;
+    unloaded.module = module_of(words);
+    report.unloaded.push_back(std::move(unloaded));
 }
 
 }  // namespace
@@ -74,7 +82,8 @@ LeakReport read_leak_report(const std::string &path) {
         if (what == "live") words >> report.live_blocks >> report.live_bytes;
         if (what == "leak") read_leak(words, report);
         if (what == "stack") read_stack(words, report);
-        if (what == "module") read_module(words, report);
+        if (what == "module") report.modules.push_back(module_of(words));
+        if (what == "unloaded") read_unloaded(words, report);
         ended = what == "end";
         if (words.fail()) throw broken();
     }

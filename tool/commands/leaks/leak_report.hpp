@@ -21,6 +21,17 @@ struct LeakGroup {
     std::uint32_t owner = 0;  // the stack of the direct leak that these hang on
 };
 
+struct LeakStack {
+    std::uint32_t ordinal = 0;  // stacks that were taken later have higher ones
+    std::vector<std::uint64_t> calls;
+};
+
+// A file that was loaded while the stacks up to an ordinal were taken.
+struct UnloadedModule {
+    std::uint32_t last = 0;
+    CodeModule module;
+};
+
 struct LeakReport {
     std::uint64_t process = 0;
     std::string command;
@@ -28,8 +39,9 @@ struct LeakReport {
     std::uint64_t live_blocks = 0;
     std::uint64_t live_bytes = 0;
     std::vector<LeakGroup> leaks;
-    std::map<std::uint32_t, std::vector<std::uint64_t>> stacks;
+    std::map<std::uint32_t, LeakStack> stacks;
     std::vector<CodeModule> modules;
+    std::vector<UnloadedModule> unloaded;
 };
 
 // Throws Failure when the file cannot be read, or is not one.
