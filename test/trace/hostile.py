@@ -282,6 +282,40 @@ class Hostile(unittest.TestCase):
                 self.use(self.with_column(b"VMAS", column, lambda numbers, v=value: numbers.__setitem__(1, v)), damage=False)
         self.use(self.with_column(b"VMAS", 1, lambda numbers: numbers.__setitem__(1, 200)), damage=False)
 
+    def with_names(self, kind, value, *, node=None):
+        """A chunk of names after the nodes, the first of which has this address if it is told."""
+        chunk = self.chunk(b"STAK")
+        if node is not None:
+            columns = {number: bytes(raw) for number, raw in columns_of(chunk[2]).items()}
+            numbers = numbers_of(columns[2])
+            numbers[0] = node << 1 if node < 1 << 63 else ((1 << 64) - node << 1) - 1
+            chunk[2] = bytearray(b"".join(packed(number, bytes(raw_of(numbers)) if number == 2 else raw)
+                                          for number, raw in columns.items()))
+        self.chunks.insert(self.chunks.index(chunk) + 1, [kind, bytearray(), bytearray(json.dumps(value).encode())])
+        return file_of(self.chunks, self.data[:HEAD])
+
+    def test_places_that_cannot_be(self):
+        node = (1 << 63) + 7
+        place = {"number": 7, "function": "f", "file": "f.py", "line": 3}
+        self.use(self.with_names(b"PLAC", [place], node=node), damage=False, all_commands=True)
+        self.use(self.with_names(b"PLAC", [{**place, "function": "\x1b[2J\u009b31m"}], node=node), damage=False)
+        for changes in ({"line": 1 << 40}, {"line": -1}, {"line": "3"}, {"file": "x" * (1 << 20)}, {"function": 7},
+                        {"most_calls": 1 << 62, "least_calls": 1 << 63}, {"most_calls": 1, "least_calls": 9},
+                        {"number": (1 << 63) - 1}, {"number": "7"}):
+            with self.subTest(**{name: str(value)[:20] for name, value in changes.items()}):
+                self.use(self.with_names(b"PLAC", [{**place, **changes}], node=node), damage=True)
+        self.use(self.with_names(b"PLAC", [{**place, "number": number} for number in range(100000)], node=node), damage=False)
+
+    def test_made_code_that_cannot_be(self):
+        made = {"address": 0x1300, "name": "made"}
+        self.use(self.with_names(b"MADE", [made]), damage=False, all_commands=True)
+        for changes in ({"address": (1 << 64) - 1}, {"address": 0}, {"name": "\x1b[2J\u009b31m"}):
+            with self.subTest(**changes):
+                self.use(self.with_names(b"MADE", [{**made, **changes}]), damage=False)
+        for changes in ({"name": "x" * (1 << 20)}, {"name": 2}, {"address": "x"}, {"address": -1}):
+            with self.subTest(**{name: str(value)[:20] for name, value in changes.items()}):
+                self.use(self.with_names(b"MADE", [{**made, **changes}]), damage=True)
+
     # A frame that says little of itself and becomes much.
     def test_what_grows_when_it_is_decompressed(self):
         zeros = bytes(64 << 20)

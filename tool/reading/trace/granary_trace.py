@@ -190,11 +190,17 @@ class Trace:
     def _take_places(self, places):
         for place in places:
             number, least, most = place["number"], place.get("least_calls", 0), place.get("most_calls", 0)
-            require(0 <= number < 1 << 32 and 0 <= least <= most <= 1 << 56 and place.get("line", 0) >= 0,
+            require(0 <= number < 1 << 32 and 0 <= least <= most <= 1 << 56 and 0 <= place.get("line", 0) < 1 << 32,
                     "a place in the stacks has impossible numbers")
             require(len(place.get("function", "")) <= MOST_PATH and len(place.get("file", "")) <= MOST_PATH,
                     "the name of a function is too long")
             self.places[FIRST_PLACE + number] = place
+
+    def _take_made(self, functions):
+        for function in functions:
+            require(0 <= function["address"] < WORD and len(function["name"]) <= MOST_PATH,
+                    "the name of made code is impossible")
+            self.made[function["address"]] = function["name"]
 
     def _take(self, kind, summary, body):
         if kind == b"STRT":
@@ -214,7 +220,7 @@ class Trace:
         elif kind == b"PLAC":
             self._take_places(json.loads(body))
         elif kind == b"MADE":
-            self.made.update((function["address"], function["name"]) for function in json.loads(body))
+            self._take_made(json.loads(body))
         elif kind == b"KIDS":
             relative = json.loads(body)
             require("/" not in relative["file"] and "\0" not in relative["file"] and
