@@ -17,25 +17,12 @@ import unittest
 
 GRANARY, SEEDED, LIBRARY = (os.path.abspath(path) for path in sys.argv[1:4])
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("GRANARY_", "LD_"))}
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "seeded.cpp")
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+SOURCE = os.path.join(FOLDER, "seeded.cpp")
+HOST = os.path.join(FOLDER, "..", "fake", "unloading_host.c")
 NAME = re.compile(r"seed_(\w+?)_(\d+)_(\d+)$")
 
 
-HOST = """
-#include <dlfcn.h>
-#include <stdio.h>
-int main(int argc, char **argv) {
-    for (int i = 1; i < argc; ++i) {
-        void *library = dlopen(argv[i], RTLD_NOW);
-        if (library == NULL) { puts(dlerror()); return 1; }
-        void (*work)(void) = (void (*)(void))dlsym(library, "work");
-        printf("%p\\n", (void *)work);
-        work();
-        dlclose(library);
-    }
-    return 0;
-}
-"""
 PLUGIN = """
 #include <stdlib.h>
 void lose_{name}(void) {{ for (int i = 0; i < 3; ++i) *(volatile char *)malloc({size}) = 1; }}
@@ -123,14 +110,15 @@ class Leaks(unittest.TestCase):
     def test_a_library_that_was_unloaded_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             def build(name, source, *options):
-                path = os.path.join(folder, name)
-                with open(path + ".c", "w", encoding="ascii") as file:
-                    file.write(source)
-                subprocess.run(["gcc", "-O0", "-g", *options, path + ".c", "-o", path], check=True, capture_output=True)
+                subprocess.run(["gcc", "-O0", "-g", *options, source, "-o", os.path.join(folder, name)], check=True,
+                               capture_output=True)
 
             build("host", HOST)
             for name, size in (("first", 1000), ("other", 3000)):
-                build(name + ".so", PLUGIN.format(name=name, size=size), "-shared", "-fPIC")
+                source = os.path.join(folder, name + ".c")
+                with open(source, "w", encoding="ascii") as file:
+                    file.write(PLUGIN.format(name=name, size=size))
+                build(name + ".so", source, "-shared", "-fPIC")
             for order in (["first", "other"], ["first", "other", "first"], ["other", "other", "first", "first", "other"]):
                 with self.subTest(order=order), tempfile.NamedTemporaryFile() as output:
                     done = leaks("--json", "--output", output.name, "--", "./host", *(f"./{name}.so" for name in order), cwd=folder)

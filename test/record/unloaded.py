@@ -9,23 +9,7 @@ import unittest
 
 from support import GRANARY, RecordTest
 
-HOST = """
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-int main(int argc, char **argv) {
-    for (int i = 1; i < argc; ++i) {
-        void *library = dlopen(argv[i], RTLD_NOW);
-        if (library == NULL) { puts(dlerror()); return 1; }
-        void (*work)(void) = (void (*)(void))dlsym(library, "work");
-        printf("%p\\n", (void *)work);
-        work();
-        if (i + 1 < argc && argv[i + 1][0] == '-') return 0;
-        dlclose(library);
-    }
-    return 0;
-}
-"""
+HOST = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fake", "unloading_host.c")
 PLUGIN = """
 #include <stdlib.h>
 __attribute__((noinline)) void {name}(void) {{ for (int i = 0; i < {count}; ++i) *(volatile char *)malloc({size}) = 1; }}
@@ -36,7 +20,7 @@ void work(void) {{ {name}(); __asm__ volatile("" : : : "memory"); }}
 class Unloaded(RecordTest):
     def setUp(self):
         super().setUp()
-        self.build("host", HOST)
+        subprocess.run(["gcc", "-O1", "-g", HOST, "-o", os.path.join(self.folder, "host")], check=True, capture_output=True)
         self.build("one.so", PLUGIN.format(name="first_name", count=30, size=1000), "-shared", "-fPIC")
         self.build("two.so", PLUGIN.format(name="other_name", count=20, size=3000), "-shared", "-fPIC")
 
