@@ -3,7 +3,7 @@
 # What: what heaptrack, memray, valgrind, gperftools' heap profiler and Granary tell of the same five programs, and what each costs.
 # Invariant: a tool that is not installed is named and left out; each tool runs the same command.
 # Must not know: which tool should be ahead.
-"""Usage: compared.py GRANARY [ROUNDS] [PROGRAM ...]"""
+import argparse
 import glob
 import os
 import resource
@@ -14,9 +14,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-GRANARY = str(Path(sys.argv[1]).resolve())
-ROUNDS = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-CHOSEN = sys.argv[3:]
+parser = argparse.ArgumentParser(description="What each tool tells of five programs, and its CPU time over the plain program.")
+parser.add_argument("granary", help="the command")
+parser.add_argument("rounds", nargs="?", type=int, default=3, help="runs of each tool but the slow ones (default: 3)")
+parser.add_argument("programs", nargs="*", help="of python, cc1plus, sqlite, pool, perl (default: all)")
+options = parser.parse_args()
+GRANARY = str(Path(options.granary).resolve())
+ROUNDS = options.rounds
+CHOSEN = options.programs
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("GRANARY_", "LD_"))}
 SHOWN = 24  # lines of what a tool tells
 TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4"
