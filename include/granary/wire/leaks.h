@@ -19,9 +19,9 @@
  *                                           order in which they were taken for the first time; that is the ORDINAL.
  *   module BASE BEGIN END BUILD-ID FILE     a loaded file: its load address, the range of its code, its build id or -
  *   unloaded LAST BASE BEGIN END BUILD-ID FILE
- *                                           a file that was loaded there before, while the stacks up to the ordinal
- *                                           LAST were taken; of several with a higher or equal LAST, the least one
- *                                           counts
+ *                                           a file that was unloaded after the stack with the ordinal LAST was taken.
+ *                                           An address in several files belongs to the unloaded file with the lowest
+ *                                           LAST that is not below the stack's ORDINAL; else to the loaded file.
  *   end
  *
  * BYTES are bytes. ADDRESS, BASE, BEGIN and END are hexadecimal numbers after 0x.

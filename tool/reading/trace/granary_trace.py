@@ -198,7 +198,7 @@ class Trace:
 
     def _take_made(self, functions):
         for function in functions:
-            require(0 <= function["address"] < WORD and len(function["name"]) <= MOST_PATH,
+            require(0 <= function["address"] <= WORD and len(function["name"]) <= MOST_PATH,
                     "the name of made code is impossible")
             self.made[function["address"]] = function["name"]
 
