@@ -14,9 +14,11 @@ bool is_busy(std::uint32_t state) { return state == Writer::kCalling || state ==
 
 }  // namespace
 
-Call::Call(const void *caller) noexcept : writer_(own_writer), before_(writer_.state()), is_recorded_(begin(caller)) {}
+Call::Call(const void *caller, platform::Frame frame) noexcept
+    : writer_(own_writer), frame_(frame), before_(writer_.state()), is_recorded_(begin(caller)) {}
 
-Call::Call(Resumed) noexcept : writer_(own_writer), before_(Writer::kNotReady), is_recorded_(begin(nullptr)) {
+Call::Call(Resumed, platform::Frame frame) noexcept
+    : writer_(own_writer), frame_(frame), before_(Writer::kNotReady), is_recorded_(begin(nullptr)) {
     if (!is_recorded_) writer_.set_state(Writer::kNotReady);
 }
 
@@ -59,7 +61,7 @@ void Call::tell_place(void *call, std::uint64_t place, const PythonFrames::Frame
 
 void Call::add_stack(Group *group, std::uint64_t time) noexcept {
     if (recording.control().stack_bytes == 0) return;
-    const TakenStack stack(recording.control().stack_calls, {this, &tell_place, writer_.arrival()});
+    const TakenStack stack(frame_, recording.control().stack_calls, {this, &tell_place, writer_.arrival()});
     group->add_stack(stack.words(), time, recording.now() - time);
 }
 

@@ -31,10 +31,11 @@ struct Resize {
 // Of the slow path: whether it is recorded, and how.
 class Call {
   public:
-    explicit Call(const void *caller) noexcept;
+    // Stacks are those of the function that makes this.
+    explicit Call(const void *caller, platform::Frame frame = platform::here()) noexcept;
     // Goes on where the fast path's was ready.
     struct Resumed {};
-    explicit Call(Resumed) noexcept;
+    explicit Call(Resumed, platform::Frame frame = platform::here()) noexcept;
     ~Call();
     Call(const Call &) = delete;
     Call &operator=(const Call &) = delete;
@@ -60,6 +61,7 @@ class Call {
     void add_obtained(Group *group, std::uint64_t time, Request request, const void *p);
 
     Writer &writer_;
+    platform::Frame frame_;
     std::uint32_t before_;
     bool is_recorded_;
 };

@@ -11,7 +11,6 @@
 namespace gr {
 namespace {
 
-constexpr std::size_t kTypeOfObject = 8;
 constexpr unsigned kFirstMinor = 9;
 
 constexpr std::array kLayouts = {
@@ -199,7 +198,5 @@ const void *Python::thread() const {
     }
     return of_thread_();
 }
-
-bool Python::is_code(const void *object) const { return field<const void *>(object, kTypeOfObject) == code_type_; }
 
 }  // namespace gr

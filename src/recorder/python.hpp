@@ -43,6 +43,14 @@ struct PythonLayout {
     std::uint16_t other_text;
 };
 
+// A field of an object of the interpreter.
+template <class T>
+T field(const void *object, std::size_t offset) {
+    T value;
+    std::memcpy(&value, static_cast<const char *>(object) + offset, sizeof value);
+    return value;
+}
+
 class Python {
   public:
     constexpr Python() = default;
@@ -57,7 +65,10 @@ class Python {
     const void *thread() const;
     // Whether the interpreter ends, and may have deleted the states of threads that still run.
     bool is_ending() const { return is_finalizing_() != 0; }
-    bool is_code(const void *object) const;
+    bool is_code(const void *object) const {
+        constexpr std::size_t kTypeOfObject = 8;
+        return field<const void *>(object, kTypeOfObject) == code_type_;
+    }
     // Whether code belongs to the interpreter, or to its evaluation, as far as that is one piece.
     bool contains(std::uintptr_t code) const { return object_.contains(reinterpret_cast<const void *>(code)); }
     bool evaluates(std::uintptr_t code) const { return code - evaluation_ <= evaluation_bytes_; }
@@ -79,13 +90,5 @@ class Python {
 };
 
 inline constinit Python python;
-
-// A field of an object of the interpreter.
-template <class T>
-T field(const void *object, std::size_t offset) {
-    T value;
-    std::memcpy(&value, static_cast<const char *>(object) + offset, sizeof value);
-    return value;
-}
 
 }  // namespace gr

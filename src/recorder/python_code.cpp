@@ -170,20 +170,17 @@ std::int32_t line_of(const PythonFrames::Frame &frame) {
 
 }  // namespace
 
-// A code object that goes away may leave its address to another. That one has other strings, or its table lies elsewhere.
 std::uint64_t python_place(const PythonFrames::Frame &frame) {
     constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
-    const PythonLayout &layout = python.layout();
     std::uint64_t mixed = static_cast<std::uint32_t>(frame.instruction);
     const auto mix = [&mixed](std::uint64_t word) {
         mixed = (mixed ^ word) * kMix;
         mixed ^= mixed >> 32;
     };
-    mix(reinterpret_cast<std::uintptr_t>(frame.code));
-    mix(field<std::uint64_t>(frame.code, layout.code_file));
-    mix(field<std::uint64_t>(frame.code, layout.code_name));
-    mix(field<std::uint64_t>(frame.code, layout.code_lines));
-    mix(field<std::uint32_t>(frame.code, layout.code_first_line));
+    const PythonCodeMarks marks(frame.code);
+    for (const void *const word : {frame.code, marks.file, marks.name, marks.lines})
+        mix(reinterpret_cast<std::uintptr_t>(word));
+    mix(static_cast<std::uint32_t>(marks.first_line));
     return mixed;
 }
 

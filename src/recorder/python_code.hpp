@@ -13,6 +13,26 @@
 
 namespace gr {
 
+// What tells a code object from another that takes its address when it goes away: that one has other strings, or its table
+// lies elsewhere.
+struct PythonCodeMarks {
+    const void *file = nullptr;
+    const void *name = nullptr;
+    const void *lines = nullptr;
+    std::int32_t first_line = 0;
+
+    constexpr PythonCodeMarks() = default;
+    explicit PythonCodeMarks(const void *code) {
+        const PythonLayout &layout = python.layout();
+        file = field<const void *>(code, layout.code_file);
+        name = field<const void *>(code, layout.code_name);
+        lines = field<const void *>(code, layout.code_lines);
+        first_line = field<std::int32_t>(code, layout.code_first_line);
+    }
+
+    bool operator==(const PythonCodeMarks &) const = default;
+};
+
 // A number for the place. Two places have the same number only by an accident that is not to be expected.
 std::uint64_t python_place(const PythonFrames::Frame &frame);
 

@@ -23,6 +23,22 @@ std::uintptr_t address_of(const void *object) { return reinterpret_cast<std::uin
 
 }  // namespace
 
+[[gnu::always_inline]] inline bool PythonFrames::is_safe(const void *object, std::size_t bytes) {
+    const std::uintptr_t at = address_of(object);
+    if (at < kPageBytes || at % kWord != 0) return false;
+    return !is_careful_ || is_readable(at, bytes);
+}
+
+// Frames lie close together, so that the kernel is asked for a few pages only.
+bool PythonFrames::is_readable(std::uintptr_t at, std::size_t bytes) {
+    for (const std::uintptr_t page : {at / kPageBytes, (at + bytes - 1) / kPageBytes}) {
+        if (std::ranges::find(safe_pages_, page) != safe_pages_.end()) continue;
+        if (!platform::is_readable(page * kPageBytes)) return false;
+        safe_pages_[next_page_++ % safe_pages_.size()] = page;
+    }
+    return true;
+}
+
 PythonFrames::PythonFrames() {
     if (!python.is_found()) return;
     const PythonLayout &layout = python.layout();
@@ -50,31 +66,17 @@ PythonFrames::PythonFrames() {
     }
 }
 
-// Frames lie close together, so that the kernel is asked for a few pages only.
-bool PythonFrames::is_safe(const void *object, std::size_t bytes) {
-    const std::uintptr_t at = address_of(object);
-    if (at < kPageBytes || at % kWord != 0) return false;
-    if (!is_careful_) return true;
-    for (const std::uintptr_t page : {at / kPageBytes, (at + bytes - 1) / kPageBytes}) {
-        if (std::ranges::find(safe_pages_, page) != safe_pages_.end()) continue;
-        if (!platform::is_readable(page * kPageBytes)) return false;
-        safe_pages_[next_page_++ % safe_pages_.size()] = page;
-    }
-    return true;
-}
-
 // The frame may be the last one in its memory.
-bool PythonFrames::is_safe_frame(const void *frame) {
+[[gnu::always_inline]] inline bool PythonFrames::is_safe_frame(const void *frame) {
     const PythonLayout &layout = python.layout();
     return is_safe(frame, std::max(layout.frame_instruction + kWord, layout.frame_kind + std::size_t{1}));
 }
 
-bool PythonFrames::take(const void *frame) {
+[[gnu::always_inline]] inline bool PythonFrames::take(const void *frame) {
     const PythonLayout &layout = python.layout();
     frame_.code = field<const void *>(frame, layout.frame_code);
     if (!is_safe(frame_.code, layout.code_lines + kWord) || !python.is_code(frame_.code)) return false;
-    if (const unsigned proven = proofs.load(std::memory_order_relaxed); proven < kProofs)
-        proofs.store(proven + 1, std::memory_order_relaxed);
+    if (is_careful_) proofs.store(proofs.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     if (layout.code_instructions == 0) {
         frame_.instruction = field<std::int32_t>(frame, layout.frame_instruction);
         return true;
@@ -82,6 +84,48 @@ bool PythonFrames::take(const void *frame) {
     const std::uintptr_t begin = address_of(frame_.code) + layout.code_instructions;
     frame_.instruction = static_cast<std::int32_t>(field<std::uintptr_t>(frame, layout.frame_instruction) - begin);
     return true;
+}
+
+[[gnu::always_inline]] inline PythonFrames::Next PythonFrames::next_one_by_one() {
+    const PythonLayout &layout = python.layout();
+    if (ends_call_) {
+        ends_call_ = false;
+        mark_ = 0;
+        if (layout.chain == PythonChain::one_by_one) return Next::call;
+        mark_ = address_of(marks_);
+        marks_ = is_safe(marks_, kMarkBytes) ? field<const void *>(marks_, layout.mark_previous) : nullptr;
+        return Next::call;
+    }
+    if (frames_ == nullptr || !is_safe_frame(frames_) || !take(frames_)) return Next::end;
+    frames_ = field<const void *>(frames_, layout.frame_previous);
+    ends_call_ = true;
+    return Next::frame;
+}
+
+[[gnu::always_inline]] inline PythonFrames::Next PythonFrames::next_with_entries() {
+    const PythonLayout &layout = python.layout();
+    if (ends_call_) {
+        ends_call_ = false;
+        mark_ = address_of(marks_);
+        marks_ = is_safe(marks_, kMarkBytes) ? field<const void *>(marks_, layout.mark_previous) : nullptr;
+        return Next::call;
+    }
+    if (frames_ == nullptr || !is_safe_frame(frames_) || !take(frames_)) return Next::end;
+    ends_call_ = field<std::uint8_t>(frames_, layout.frame_kind) != 0;
+    frames_ = field<const void *>(frames_, layout.frame_previous);
+    return Next::frame;
+}
+
+[[gnu::always_inline]] inline PythonFrames::Next PythonFrames::next_on_the_stack() {
+    const PythonLayout &layout = python.layout();
+    if (frames_ == nullptr || !is_safe_frame(frames_)) return Next::end;
+    const void *const frame = frames_;
+    frames_ = field<const void *>(frame, layout.frame_previous);
+    if (field<std::uint8_t>(frame, layout.frame_kind) == kOnTheStack) {
+        mark_ = address_of(frame);
+        return Next::call;
+    }
+    return take(frame) ? Next::frame : Next::end;
 }
 
 PythonFrames::Next PythonFrames::next() {
@@ -101,48 +145,6 @@ PythonFrames::Next PythonFrames::next() {
     if (result != Next::end && --left_ != 0) return result;
     frames_ = nullptr;
     return Next::end;
-}
-
-PythonFrames::Next PythonFrames::next_one_by_one() {
-    const PythonLayout &layout = python.layout();
-    if (ends_call_) {
-        ends_call_ = false;
-        mark_ = 0;
-        if (layout.chain == PythonChain::one_by_one) return Next::call;
-        mark_ = address_of(marks_);
-        marks_ = is_safe(marks_, kMarkBytes) ? field<const void *>(marks_, layout.mark_previous) : nullptr;
-        return Next::call;
-    }
-    if (frames_ == nullptr || !is_safe_frame(frames_) || !take(frames_)) return Next::end;
-    frames_ = field<const void *>(frames_, layout.frame_previous);
-    ends_call_ = true;
-    return Next::frame;
-}
-
-PythonFrames::Next PythonFrames::next_with_entries() {
-    const PythonLayout &layout = python.layout();
-    if (ends_call_) {
-        ends_call_ = false;
-        mark_ = address_of(marks_);
-        marks_ = is_safe(marks_, kMarkBytes) ? field<const void *>(marks_, layout.mark_previous) : nullptr;
-        return Next::call;
-    }
-    if (frames_ == nullptr || !is_safe_frame(frames_) || !take(frames_)) return Next::end;
-    ends_call_ = field<std::uint8_t>(frames_, layout.frame_kind) != 0;
-    frames_ = field<const void *>(frames_, layout.frame_previous);
-    return Next::frame;
-}
-
-PythonFrames::Next PythonFrames::next_on_the_stack() {
-    const PythonLayout &layout = python.layout();
-    if (frames_ == nullptr || !is_safe_frame(frames_)) return Next::end;
-    const void *const frame = frames_;
-    frames_ = field<const void *>(frame, layout.frame_previous);
-    if (field<std::uint8_t>(frame, layout.frame_kind) == kOnTheStack) {
-        mark_ = address_of(frame);
-        return Next::call;
-    }
-    return take(frame) ? Next::frame : Next::end;
 }
 
 }  // namespace gr

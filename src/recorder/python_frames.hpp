@@ -38,6 +38,7 @@ class PythonFrames {
 
   private:
     bool is_safe(const void *object, std::size_t bytes);
+    bool is_readable(std::uintptr_t at, std::size_t bytes);
     bool is_safe_frame(const void *frame);
     bool take(const void *frame);
     Next next_with_entries();

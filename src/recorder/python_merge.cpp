@@ -2,34 +2,12 @@
 #include "recorder/python_merge.hpp"
 
 #include <algorithm>
-#include <atomic>
-
-#include "granary/wire/recording.h"
-#include "recorder/python_code.hpp"
-#include "recorder/taken_stack.hpp"
 
 namespace gr {
-namespace {
 
-// Which places were told, by their numbers; of two in one slot the last. Ordered by nothing: a place may be told again.
-constexpr std::size_t kToldBits = 13;
-constinit std::array<std::atomic<std::uint64_t>, std::size_t{1} << kToldBits> told;
-
-std::uintptr_t word_of(const PythonFrames::Frame &frame, const PlaceTeller &teller) {
-    const std::uint64_t place = python_place(frame) | GR_RECORDED_PLACE;
-    const std::uint64_t mixed = place ^ std::uint64_t{teller.number} << 32;
-    std::atomic<std::uint64_t> &slot = told[place % told.size()];
-    if (slot.load(std::memory_order_relaxed) != mixed) {
-        teller.tell(teller.of, place, frame);
-        slot.store(mixed, std::memory_order_relaxed);
-    }
-    return place;
-}
-
-}  // namespace
-
-PythonMerge::PythonMerge(std::span<std::uintptr_t> words, const PythonFrames &frames, const PlaceTeller &teller)
-    : words_(words), teller_(teller), rest_(frames), run_(frames) {
+PythonMerge::PythonMerge(std::span<std::uintptr_t> words, const PythonFrames &frames, PythonPlaces *places,
+                         const PlaceTeller &teller)
+    : words_(words), places_(*places), teller_(teller), rest_(frames) {
     find_run();
 }
 
@@ -39,7 +17,6 @@ void PythonMerge::find_run() {
     run_.count = 0;
     run_.is_there = false;
     for (;;) {
-        if (run_.count == kBuffered) run_.rest = rest_;
         const PythonFrames::Next next = rest_.next();
         if (next == PythonFrames::Next::end) return;
         run_.is_there = true;
@@ -47,16 +24,22 @@ void PythonMerge::find_run() {
             run_.mark = rest_.mark();
             return;
         }
-        if (run_.count < kBuffered) run_.words[run_.count] = word_of(rest_.frame(), teller_);
+        if (run_.count < run_.words.size()) {
+            run_.words[run_.count] = places_.word_of(rest_.frame(), teller_);
+        } else {
+            run_.last[run_.count % kOutermost] = rest_.frame();
+        }
         ++run_.count;
     }
 }
 
 void PythonMerge::add_run() {
-    for (std::size_t i = 0; i < std::min(run_.count, kBuffered); ++i) add_word(run_.words[i]);
-    if (run_.count > kBuffered) {
-        while (run_.rest.next() == PythonFrames::Next::frame) add_word(word_of(run_.rest.frame(), teller_));
-    }
+    const std::size_t innermost = std::min(run_.count, run_.words.size());
+    for (std::size_t i = 0; i < innermost; ++i) add_word(run_.words[i]);
+    const std::size_t outermost = std::min(run_.count - innermost, kOutermost);
+    last_count_ += run_.count - innermost - outermost;  // after as many words as there may be none of these has room
+    for (std::size_t i = run_.count - outermost; i < run_.count; ++i)
+        add_word(places_.word_of(run_.last[i % kOutermost], teller_));
     is_within_python_ = true;
     find_run();
 }

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <span>
 
+#include "granary/wire/recording.h"
 #include "recorder/python_frames.hpp"
+#include "recorder/python_places.hpp"
 
 namespace gr {
-
-struct PlaceTeller;
 
 class PythonMerge {
   public:
@@ -26,7 +26,8 @@ class PythonMerge {
         std::uintptr_t end = 0;
     };
 
-    PythonMerge(std::span<std::uintptr_t> words, const PythonFrames &frames, const PlaceTeller &teller);
+    PythonMerge(std::span<std::uintptr_t> words, const PythonFrames &frames, PythonPlaces *places,
+                const PlaceTeller &teller);
 
     // From the innermost outward.
     void add(const Native &native);
@@ -37,17 +38,13 @@ class PythonMerge {
   private:
     static constexpr std::size_t kOutermost = 16;
 
-    static constexpr std::size_t kBuffered = 64;
-
-    // The functions of one call of the evaluation: their words, and where the frames begin that have no room there.
+    // The functions of one call of the evaluation: the words of the innermost, and the outermost of the others.
     struct Run {
-        explicit Run(const PythonFrames &frames) : rest(frames) {}
-
-        PythonFrames rest;
         std::uintptr_t mark = 0;
         std::size_t count = 0;
         bool is_there = false;
-        std::array<std::uintptr_t, kBuffered> words;
+        std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> words;
+        std::array<PythonFrames::Frame, kOutermost> last;  // a ring
     };
 
     void find_run();
@@ -56,6 +53,7 @@ class PythonMerge {
     bool is_of_run(const Native &native) const;
 
     std::span<std::uintptr_t> words_;
+    PythonPlaces &places_;
     const PlaceTeller &teller_;
     PythonFrames rest_;
     Run run_;

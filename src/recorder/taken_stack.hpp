@@ -12,28 +12,22 @@
 #include <span>
 
 #include "granary/wire/recording.h"
+#include "platform/unwind/frame.hpp"
 #include "recorder/python_frames.hpp"
+#include "recorder/python_places.hpp"
 
 namespace gr {
 
-// The function that is called for each place in a function of Python before a stack contains the place. A place may be told
-// more than once.
-struct PlaceTeller {
-    void *of;
-    void (*tell)(void *of, std::uint64_t place, const PythonFrames::Frame &frame);
-    std::uint32_t number;  // of the arrival: another recorder is told anew
-};
-
 class TakenStack {
   public:
-    // The calls that led to this place, without those in this library; at most so many.
-    TakenStack(std::size_t most, const PlaceTeller &teller);
+    // The calls that led to this frame, without those in this library; at most so many.
+    TakenStack(const platform::Frame &frame, std::size_t most, const PlaceTeller &teller);
 
     std::span<const std::uintptr_t> words() const { return {words_.data(), count_}; }
 
   private:
-    void take(std::size_t inner, std::size_t outer);
-    void take_with_python(const PythonFrames &frames, const PlaceTeller &teller);
+    void take(const platform::Frame &frame, std::size_t inner, std::size_t outer);
+    void take_with_python(const platform::Frame &frame, const PythonFrames &frames, const PlaceTeller &teller);
 
     std::size_t count_ = 0;
     std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> words_;
@@ -41,6 +35,6 @@ class TakenStack {
 
 // Called by a thread that takes a ring: from then on it remembers there what the last stack had outermost. A table has room for
 // each ring's thread, because libraries that are loaded late get few bytes of thread-local memory.
-void begin_outline(std::uint32_t ring, std::uint32_t rings);
+void begin_stacks(std::uint32_t ring, std::uint32_t rings);
 
 }  // namespace gr

@@ -157,7 +157,7 @@ bool Writer::find_ring(std::uint32_t thread) {
 }
 
 void Writer::use_ring(std::uint32_t place, std::uint32_t thread) {
-    begin_outline(place, recording.control().rings);
+    begin_stacks(place, recording.control().rings);
     ring_ = &recording.ring(place);
     ring_->process = attachment.place();
     ring_->waits = 0;

@@ -8,13 +8,9 @@
 
 #include <cstdint>
 
-namespace gr::platform {
+#include "platform/unwind/frame.hpp"
 
-struct Frame {
-    std::uintptr_t code;           // where the frame goes on
-    std::uintptr_t stack;          // its stack pointer there
-    std::uintptr_t frame_pointer;  // the register that may hold a frame pointer
-};
+namespace gr::platform {
 
 class FrameRule {
   public:
@@ -46,6 +42,10 @@ class FrameRule {
     // Where the frame keeps the address at which its caller goes on.
     constexpr std::uintptr_t return_address_at(const Frame &frame) const {
         return frame_end(frame) - bytes(kEndBits + kSavedBits, kSavedBits);
+    }
+    // Where it keeps its caller's frame pointer; 0: the register still holds that.
+    constexpr std::uintptr_t frame_pointer_at(const Frame &frame) const {
+        return (bits_ & kSavesFramePointer) != 0 ? frame_end(frame) - bytes(kEndBits, kSavedBits) : 0;
     }
     // Goes to the caller's frame. false: the result cannot be the caller's frame.
     bool step(Frame *frame) const {

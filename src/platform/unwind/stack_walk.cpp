@@ -20,20 +20,6 @@
 namespace gr::platform {
 namespace {
 
-// The frame that runs, at the place into which this is inlined.
-[[gnu::always_inline]] inline Frame here() {
-    Frame frame{};
-#if defined(__x86_64__)
-    asm volatile("lea 0(%%rip), %0\n\tmov %%rsp, %1\n\tmov %%rbp, %2"
-                 : "=&r"(frame.code), "=&r"(frame.stack), "=&r"(frame.frame_pointer));
-#else
-    asm volatile("adr %0, .\n\tmov %1, sp\n\tmov %2, x29"
-                 : "=&r"(frame.code), "=&r"(frame.stack), "=&r"(frame.frame_pointer));
-#endif
-    ++frame.code;  // as if it were behind a call
-    return frame;
-}
-
 void *object_of(const void *code) {
     dl_find_object object{};
     return _dl_find_object(const_cast<void *>(code), &object) == 0 ? object.dlfo_map_start : nullptr;
@@ -77,28 +63,41 @@ FrameRule StackWalk::rule_for(std::uintptr_t code) {
     return rule.is_none() ? step_by_frame_pointer(frame) : rule.step(frame);
 }
 
-[[gnu::always_inline]] inline std::size_t StackWalk::take_from(Frame *frame, std::span<std::uintptr_t> out,
-                                                               std::span<std::uintptr_t> stacks) {
+std::size_t StackWalk::take(std::span<std::uintptr_t> out, Frame from) {
     std::size_t count = 0;
-    while (count < out.size()) {
-        if (!step(frame)) break;
-        if (is_own(frame->code)) continue;
-        if (!stacks.empty()) stacks[count] = frame->stack;
-        out[count++] = frame->code;
+    while (count < out.size() && step(&from)) {
+        if (!is_own(from.code)) out[count++] = from.code;
     }
     return count;
 }
 
-std::size_t StackWalk::take(std::span<std::uintptr_t> out) {
-    Frame frame = here();
-    return take_from(&frame, out, {});
+// What the frame pointer tells is not repeated: only the kernel knows whether it can still be read.
+[[gnu::noinline]] bool StackWalk::step_anew(Frame *frame, LastWalk::Walk *walk) {
+    const Frame from = *frame;
+    const FrameRule rule = rule_for(from.code);
+    LastWalk::Read read;
+    if (!rule.is_none()) read = {rule.return_address_at(from), rule.frame_pointer_at(from)};
+    if (rule.is_none() ? !step_by_frame_pointer(frame) : !rule.step(frame)) return false;
+    walk->made(from, read);
+    return true;
 }
 
-StackWalk::Ends StackWalk::take_ends(std::span<std::uintptr_t> out, std::span<std::uintptr_t> stacks,
-                                     StackOutline *outline) {
-    Frame frame = here();
-    const std::size_t written = take_from(&frame, out, stacks);
-    return {written, written < out.size() ? 0 : walk_beyond(&frame, outline)};
+StackWalk::Ends StackWalk::take_ends(const Ends::Room &room, StackMemory *memory, Frame from) {
+    const std::uint32_t unloads = unloads_.load(std::memory_order_relaxed);
+    if (memory->unloads != unloads) memory->last.forget();
+    memory->unloads = unloads;
+    std::size_t count = 0;
+    const auto add = [&](const Frame &frame) {
+        if (is_own(frame.code)) return true;
+        if (!room.stacks.empty()) room.stacks[count] = frame.stack;
+        room.codes[count++] = frame.code;
+        return count < room.codes.size();
+    };
+    LastWalk::Walk walk(&memory->last);
+    while (walk.repeat(&from, add) && step_anew(&from, &walk) && add(from)) {
+    }
+    walk.end(from);
+    return {count, count < room.codes.size() ? 0 : walk_beyond(&from, &memory->outline)};
 }
 
 std::size_t StackWalk::walk_beyond(Frame *frame, StackOutline *outline) {
@@ -129,6 +128,7 @@ const char *StackWalk::program_stack() {
 }
 
 void StackWalk::forget() {
+    unloads_.fetch_add(1, std::memory_order_relaxed);
     for (std::size_t i = 0; known_ != nullptr && i < std::size_t{1} << kKnownBits; ++i)
         known_[i].mixed.store(0, std::memory_order_relaxed);
 }

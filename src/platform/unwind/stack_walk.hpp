@@ -9,10 +9,25 @@
 #include <cstddef>
 #include <span>
 
+#include "platform/unwind/frame.hpp"
 #include "platform/unwind/frame_rule.hpp"
+#include "platform/unwind/last_walk.hpp"
 #include "platform/unwind/stack_outline.hpp"
 
 namespace gr::platform {
+
+// What a thread remembers from one walk to the next.
+struct StackMemory {
+    StackOutline outline;
+    LastWalk last;
+
+    // Another thread's stacks come now.
+    void forget() {
+        outline.forget();
+        last.forget();
+    }
+    std::uint32_t unloads = 0;  // that had come at the last walk
+};
 
 class StackWalk {
   public:
@@ -22,16 +37,22 @@ class StackWalk {
     static bool is_possible();
     // Called before the first use. false: a walk is not possible, or there is no memory at present.
     bool initialise();
-    // Writes the addresses behind the calls, the innermost first, without those in this library. Returns how many.
-    std::size_t take(std::span<std::uintptr_t> out);
-    // Writes the innermost calls as take() does. Where there are more, the outline of this thread gets the outermost.
-    // Returns how many calls were written, and how many are further out. If `stacks` is not empty, it is as long as
-    // `out` and gets the stack pointer at the place of each address.
+    // Writes the addresses behind the calls that led to a frame, the innermost first, without those in this library.
+    // Returns how many.
+    std::size_t take(std::span<std::uintptr_t> out, Frame from = here());
+    // Writes the innermost calls as take() does, with the help of what this thread remembers. Where there are more, its
+    // outline gets the outermost. Returns how many calls were written, and how many are further out.
     struct Ends {
+        // There is room for at least one call. If `stacks` is not empty, it is as long as `codes` and gets the stack
+        // pointer at the place of each address.
+        struct Room {
+            std::span<std::uintptr_t> codes;
+            std::span<std::uintptr_t> stacks;
+        };
         std::size_t written;
         std::size_t beyond;
     };
-    Ends take_ends(std::span<std::uintptr_t> out, std::span<std::uintptr_t> stacks, StackOutline *outline);
+    Ends take_ends(const Ends::Room &room, StackMemory *memory, Frame from = here());
     // The stack pointer of the innermost caller that is neither in this library, in libc nor in the loader; nullptr:
     // there was none.
     const char *program_stack();
@@ -54,13 +75,14 @@ class StackWalk {
 
     FrameRule rule_for(std::uintptr_t code);
     bool step(Frame *frame);
+    bool step_anew(Frame *frame, LastWalk::Walk *walk);
     bool is_own(std::uintptr_t code) const { return code - own_begin_ < own_bytes_; }
-    std::size_t take_from(Frame *frame, std::span<std::uintptr_t> out, std::span<std::uintptr_t> stacks);
     [[gnu::noinline]] std::size_t walk_beyond(Frame *frame, StackOutline *outline);
 
     Known *known_ = nullptr;
     std::uintptr_t own_begin_ = 0;
     std::uintptr_t own_bytes_ = 0;
+    std::atomic<std::uint32_t> unloads_{0};  // ordered by nothing: a walk beside an unload may still read the old rules
 };
 
 }  // namespace gr::platform
