@@ -20,6 +20,7 @@ Call::Call(const void *caller, platform::Frame frame) noexcept
 Call::Call(Resumed, platform::Frame frame) noexcept
     : writer_(own_writer), frame_(frame), before_(Writer::kNotReady), is_recorded_(begin(nullptr)) {
     if (!is_recorded_) writer_.set_state(Writer::kNotReady);
+    TakenStack::abandon();
 }
 
 Call::~Call() {
@@ -48,7 +49,8 @@ std::uint64_t Call::began_at() noexcept {
 void Call::write(const Group &group) noexcept {
     const bool is_outermost = before_ != Writer::kWriting;
     writer_.set_state(Writer::kWriting);
-    writer_.put(group.records(), is_outermost);
+    const bool is_written = writer_.put(group.records(), is_outermost);
+    if (group.has_last_stack()) TakenStack::settle(is_written);
     if (is_outermost) writer_.publish(Writer::kCalling);
 }
 
@@ -62,7 +64,7 @@ void Call::tell_place(void *call, std::uint64_t place, const PythonFrames::Frame
 void Call::add_stack(Group *group, std::uint64_t time) noexcept {
     if (recording.control().stack_bytes == 0) return;
     const TakenStack stack(frame_, recording.control().stack_calls, {this, &tell_place, writer_.arrival()});
-    group->add_stack(stack.words(), time, recording.now() - time);
+    group->add_stack(stack.words(), stack.further(), time, recording.now() - time);
 }
 
 void Call::add_obtained(Group *group, std::uint64_t time, Request request, const void *p) {

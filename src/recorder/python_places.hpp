@@ -35,6 +35,8 @@ class PythonPlaces {
         return find(frame, teller, &known);
     }
 
+    void forget() { known_.fill({}); }
+
   private:
     static constexpr unsigned kBits = 9;
 

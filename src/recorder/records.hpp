@@ -78,12 +78,17 @@ class Group {
         add(record);
         add_bytes(most.data(), most.size());
     }
-    void add_stack(std::span<const std::uintptr_t> words, std::uint64_t time, std::uint64_t took) {
-        gr_record record = record_of(Kind::stack, nullptr, words.size(), time);
+    // `further` is GR_RECORD_STACK_APART, or how many further words the thread's last stack has.
+    void add_stack(std::span<const std::uintptr_t> words, std::uint64_t further, std::uint64_t time,
+                   std::uint64_t took) {
+        gr_record record = record_of(Kind::stack, nullptr, size_and(further, words.size()), time);
         record.kind_and_address |= took < kMostTicks ? took : kMostTicks;
         add(record);
         add_bytes(words.data(), words.size_bytes());
+        has_last_stack_ = further != GR_RECORD_STACK_APART;
     }
+    // Whether it has a stack that is the last one to the next.
+    bool has_last_stack() const { return has_last_stack_; }
     std::span<const gr_record> records() const { return {&records_[0], count_}; }
 
   private:
@@ -96,12 +101,14 @@ class Group {
     }
 
     std::size_t count_ = 0;
+    bool has_last_stack_ = false;
     gr_record records_[GR_RECORDING_LEAST_RECORDS];
 };
 
 static_assert(1 + divide_up(GR_RECORDING_MOST_CALLS * sizeof(void *), sizeof(gr_record)) + 3 <=
                   GR_RECORDING_LEAST_RECORDS - 1,
               "the longest stack fits into a buffer");
+static_assert(GR_RECORDING_MOST_CALLS < GR_RECORD_STACK_APART, "no stack has so many further words");
 static_assert(1 + divide_up(GR_RECORDING_MOST_TEXT, sizeof(gr_record)) <= GR_RECORDING_LEAST_RECORDS - 1,
               "the longest text fits into a buffer");
 

@@ -7,6 +7,7 @@
 #include "platform/memory.hpp"
 #include "recorder/python_merge.hpp"
 #include "recorder/sampling.hpp"
+#include "recorder/sent_stack.hpp"
 
 namespace gr {
 namespace {
@@ -15,9 +16,16 @@ namespace {
 struct Memory {
     platform::StackMemory stacks;
     PythonPlaces places;
+    SentStack sent;
+
+    void forget() {
+        stacks.forget();
+        sent.settle(false);
+    }
 };
 
-// Of this thread; nullptr: there is no memory for it. A signal handler that interrupts a walk takes only the innermost calls.
+// Of this thread; nullptr: there is no memory for it. A signal handler that comes between a walk and the record of its stack
+// takes only the innermost calls.
 thread_local constinit Memory *memory = nullptr;
 thread_local constinit bool is_memory_used = false;
 
@@ -56,7 +64,7 @@ std::span<const std::uintptr_t> known_outermost(std::size_t most) {
 void begin_stacks(std::uint32_t ring, std::uint32_t rings) {
     Table *const found = find_table(rings);
     memory = found != nullptr && ring < found->count ? &found->at(ring) : nullptr;
-    if (memory != nullptr) memory->stacks.forget();
+    if (memory != nullptr) memory->forget();
 }
 
 TakenStack::TakenStack(const platform::Frame &frame, std::size_t most, const PlaceTeller &teller) {
@@ -75,7 +83,21 @@ TakenStack::TakenStack(const platform::Frame &frame, std::size_t most, const Pla
     } else {
         take(frame, most - outer, outer);
     }
+    further_ = memory->sent.replace({words_.data(), count_});
+    count_ -= further_;
+}
+
+void TakenStack::settle(bool is_written) {
+    memory->sent.settle(is_written);
     std::atomic_signal_fence(std::memory_order_seq_cst);
+    is_memory_used = false;
+}
+
+void TakenStack::abandon() {
+    if (!is_memory_used) [[likely]]
+        return;
+    memory->forget();
+    memory->places.forget();
     is_memory_used = false;
 }
 

@@ -23,18 +23,26 @@ class TakenStack {
     // The calls that led to this frame, without those in this library; at most so many.
     TakenStack(const platform::Frame &frame, std::size_t most, const PlaceTeller &teller);
 
+    // What is to be written: the words, without those that the thread's last stack has, and how many these are.
     std::span<const std::uintptr_t> words() const { return {words_.data(), count_}; }
+    std::uint64_t further() const { return further_; }
+
+    // Called for each stack that is not apart, when it has been written or is lost.
+    static void settle(bool is_written);
+    // Called where the thread cannot be between the two: a signal handler that did not return may have left a stack there.
+    static void abandon();
 
   private:
     void take(const platform::Frame &frame, std::size_t inner, std::size_t outer);
     void take_with_python(const platform::Frame &frame, const PythonFrames &frames, const PlaceTeller &teller);
 
     std::size_t count_ = 0;
+    std::uint64_t further_ = GR_RECORD_STACK_APART;
     std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> words_;
 };
 
-// Called by a thread that takes a ring: from then on it remembers there what the last stack had outermost. A table has room for
-// each ring's thread, because libraries that are loaded late get few bytes of thread-local memory.
+// Called by a thread that takes a ring: from then on it remembers its last stack there. A table has room for each ring's
+// thread, because libraries that are loaded late get few bytes of thread-local memory.
 void begin_stacks(std::uint32_t ring, std::uint32_t rings);
 
 }  // namespace gr

@@ -39,11 +39,12 @@ bool Writer::draw_stack() {
     return wanted;
 }
 
-void Writer::put(std::span<const gr_record> group, bool is_outermost) {
+bool Writer::put(std::span<const gr_record> group, bool is_outermost) {
     std::uint64_t at = platform::add_alone(position_, group.size());
     if (at + group.size() > limit_) at = make_place(at, group.size(), is_outermost);
-    if (at == kNowhere) return;
+    if (at == kNowhere) return false;
     for (const gr_record &record : group) records_[at++ & mask_] = record;
+    return true;
 }
 
 // Only the last that reserved can; a handler that did so behind it had room, and so has this.

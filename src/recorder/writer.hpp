@@ -67,7 +67,8 @@ class Writer {
         records_[at & mask_] = first;
         records_[(at + 1) & mask_] = second;
     }
-    void put(std::span<const gr_record> group, bool is_outermost);
+    // false: it is lost.
+    bool put(std::span<const gr_record> group, bool is_outermost);
 
     // What was written is the recorder's; then the state is that. A handler that came between them is not left out.
     [[gnu::always_inline]] void publish(std::uint32_t state) {

@@ -212,6 +212,7 @@ class Reader {
         const auto at = [&](std::uint64_t i) { return records[i & (wanted_.ring_records - 1)]; };
         std::vector<Event> &events = recorded_.events[thread];
         std::vector<std::uint64_t> stack;
+        std::vector<std::uint64_t> &last = last_stacks_[thread];
         while (from < to) {
             const gr_record record = at(from++);
             if (++recorded_count_ >= wanted_.dies_after) die();
@@ -236,6 +237,10 @@ class Reader {
             if (event.kind == GR_RECORD_STACK) {
                 stack.resize(event.size);
                 std::memcpy(stack.data(), bytes.data(), length);
+                if (event.above == GR_RECORD_STACK_APART) continue;
+                if (event.above > last.size()) return error("a stack has more further words than the last one");
+                stack.insert(stack.end(), last.end() - event.above, last.end());
+                last = stack;
             } else if (event.kind == GR_RECORD_TIMED) {
                 if (events.empty()) return error("the time of nothing");
                 events.back().ticks = event.size;
@@ -257,6 +262,7 @@ class Reader {
 
     Wanted wanted_;
     Recorded recorded_;
+    std::map<Thread, std::vector<std::uint64_t>> last_stacks_;
     int fd_ = -1;
     char *begin_ = nullptr;
     std::uint64_t bytes_ = 0;

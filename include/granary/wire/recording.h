@@ -22,7 +22,7 @@
  * options of the allocator. A process does not record if magic or version differ. */
 #define GR_RECORDING_PATH "GR_RECORDING"
 #define GR_RECORDING_MAGIC UINT64_C(0x5e3ac81f6d92b704)
-#define GR_RECORDING_VERSION 2
+#define GR_RECORDING_VERSION 3
 
 /* The kind of a record. There are calls that allocate, calls that free, requests to the kernel (if they are calls that
  * can be intercepted), apart from each other those of the allocator and those of the program and its libraries, and
@@ -62,12 +62,15 @@
 #define GR_RECORD_MAP_RESERVE 4 /* PROT_NONE: addresses only */
 #define GR_RECORD_MARK 64       /* gr_mark: size bytes of text follow */
 #define GR_RECORD_NAME 65 /* the thread's name: size bytes follow; the first record of a thread that takes a ring */
-/* Call stack of the allocation or request in the next record: size words follow, for the innermost call first. The address is the
+/* Call stack of the allocation or request in the next record: size words follow, for the innermost call first. In place of the
+ * alignment stands how many further words it has: they are as many outermost words of the thread's last stack before it in
+ * the ring. Or there stands APART: it has no further words, and is not the last stack to the next one. The address is the
  * number of ticks that taking it took. A word with a highest bit of 0 is the address behind a call. With the highest bits
  * 11 it is a place that a GR_RECORD_PLACE of the process tells, which may come later in the ring of another thread. With
  * the highest bits 10 it stands for as many calls as its other bits say, which were left out; a stack has one such word at
  * most. */
 #define GR_RECORD_STACK 66
+#define GR_RECORD_STACK_APART 255
 #define GR_RECORDED_CALLS_LEFT_OUT (UINT64_C(2) << 62)
 #define GR_RECORDED_PLACE (UINT64_C(3) << 62)
 #define GR_RECORD_TIMED 67 /* the call in the previous record took size ticks */

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -62,14 +63,24 @@ std::size_t ThreadEvents::take(std::span<const gr_record> records, ProcessEvents
 }
 
 std::size_t ThreadEvents::take_stack(std::span<const gr_record> rest, ProcessEvents &process) {
-    std::array<std::uint64_t, GR_RECORDING_MOST_CALLS> words{};
-    const std::size_t count = std::min<std::uint64_t>(rest[0].size, words.size());
-    const std::size_t whole = std::min(records_of(count * sizeof words[0]), rest.size() - 1);
-    std::memcpy(words.data(), &rest[0] + 1, std::min(count * sizeof words[0], whole * sizeof(gr_record)));
-    for (std::uint64_t &word : std::span(words).first(count)) {
+    std::array<std::uint64_t, GR_RECORDING_MOST_CALLS> words;
+    const std::uint64_t further = rest[0].size >> GR_RECORD_ALIGNMENT_SHIFT;
+    const std::size_t count = std::min<std::uint64_t>(below(rest[0].size, GR_RECORD_ALIGNMENT_SHIFT), words.size());
+    const std::size_t whole = records_of(count * sizeof words[0]);
+    if (whole > rest.size() - 1) return rest.size() - 1;
+    std::memcpy(words.data(), &rest[0] + 1, count * sizeof words[0]);
+    std::size_t kept = 0;
+    if (further != GR_RECORD_STACK_APART) {
+        kept = std::min<std::uint64_t>({further, last_stack_.size(), words.size() - count});
+        std::reverse_copy(last_stack_.begin(), last_stack_.begin() + static_cast<std::ptrdiff_t>(kept), &words[count]);
+        last_stack_.resize(kept);
+        last_stack_.insert(last_stack_.end(), std::make_reverse_iterator(words.begin() + count),
+                           std::make_reverse_iterator(words.begin()));
+    }
+    for (std::uint64_t &word : std::span(words).first(count + kept)) {
         if (word < trace::kFirstPlace) word = process.code.in_trace(word);
     }
-    stack_ = process.stacks.number({words.data(), count}, process.places);
+    stack_ = process.stacks.number({words.data(), count + kept}, process.places);
     process.stack_ticks += static_cast<double>(below(rest[0].kind_and_address, GR_RECORD_KIND_SHIFT));
     process.stacks_taken += 1;
     return whole;

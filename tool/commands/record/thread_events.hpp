@@ -96,6 +96,7 @@ class ThreadEvents {
     trace::Time written_;                                  // of the last that is
     trace::Time now_;                                      // when the records came: none can be of later
     trace::StackNumber stack_ = trace::StackNumber::none;  // of the next
+    std::vector<std::uint64_t> last_stack_;  // the words of the last one that is not apart, the outermost first
     std::uint64_t lost_ = 0;
     std::uint64_t pointer_ = 0;  // the thread's; 0: not known
 };
