@@ -13,24 +13,18 @@ PythonMerge::PythonMerge(std::span<std::uintptr_t> words, const PythonFrames &fr
 
 // What calls the functions is known only behind them.
 void PythonMerge::find_run() {
-    run_.mark = 0;
-    run_.count = 0;
-    run_.is_there = false;
-    for (;;) {
-        const PythonFrames::Next next = rest_.next();
-        if (next == PythonFrames::Next::end) return;
-        run_.is_there = true;
-        if (next == PythonFrames::Next::call) {
-            run_.mark = rest_.mark();
-            return;
-        }
-        if (run_.count < run_.words.size()) {
-            run_.words[run_.count] = places_.word_of(rest_.frame(), teller_);
+    std::size_t count = 0;
+    const bool has_call = rest_.next_call([&](const PythonFrames::Frame &frame) {
+        if (count < run_.words.size()) {
+            run_.words[count] = places_.word_of(frame, teller_);
         } else {
-            run_.last[run_.count % kOutermost] = rest_.frame();
+            run_.last[count % kOutermost] = frame;
         }
-        ++run_.count;
-    }
+        ++count;
+    });
+    run_.mark = has_call ? rest_.mark() : 0;
+    run_.count = count;
+    run_.is_there = has_call || count != 0;
 }
 
 void PythonMerge::add_run() {
