@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: the known calls outer, middle (inlined), innermost, malloc in the C of a program of Go (cgo).
+// What: the known calls main of Go and, by cgo, outer, middle (inlined), innermost, malloc of C.
 // Invariant: a line that calls the next function says in which function it is.
 // Must not know: how names are found.
 package main
@@ -29,6 +29,7 @@ import "C"
 
 func main() {
 	for i := 0; i < 64; i++ {
-		C.free(C.outer(C.ulong(1000 + i)))
+		block := C.outer(C.ulong(1000 + i)) // in main
+		C.free(block)
 	}
 }
