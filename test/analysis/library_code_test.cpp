@@ -72,6 +72,25 @@ TEST(LibraryCode, KnowsWrappersOfMuchUsedPrograms) {
     EXPECT_FALSE(LibraryCode().has(named("Perl_sv_setpvn")));
 }
 
+TEST(LibraryCode, KnowsWrappersOfTheJavaVirtualMachine) {
+    for (const char *name :
+         {"os::malloc(unsigned long, MEMFLAGS, NativeCallStack const&)",
+          "os::pd_commit_memory(char*, unsigned long, bool)",
+          "os::pd_attempt_reserve_memory_at(char*, unsigned long, bool)",
+          "os::reserve_memory(unsigned long, bool, MEMFLAGS)",
+          "os::commit_memory_or_exit(char*, unsigned long, bool, char const*)",
+          "AllocateHeap(unsigned long, MEMFLAGS, AllocFailStrategy::AllocFailEnum)",
+          "ReservedHeapSpace::initialize_compressed_heap(unsigned long, unsigned long, unsigned long)",
+          "GrowableArrayWithAllocator<long, GrowableArray<long> >::grow(int)",
+          "metaspace::VirtualSpaceNode::commit_range(MetaWordImpl**, unsigned long)"}) {
+        EXPECT_TRUE(LibraryCode().has(named(name, "libjvm.so"))) << name;
+        EXPECT_FALSE(LibraryCode().has(named(name))) << name << " of another program";
+    }
+    for (const char *name : {"G1CollectedHeap::expand(unsigned long, WorkGang*)", "CodeCache::initialize_heaps()",
+                             "os::create_thread(Thread*, os::ThreadType, unsigned long)"})
+        EXPECT_FALSE(LibraryCode().has(named(name, "libjvm.so"))) << name;
+}
+
 TEST(LibraryCode, TakesMorePatterns) {
     const std::vector<std::string> more = {"xmalloc", "g_*", "libgfx.so*", "app::pool::*"};
     EXPECT_TRUE(LibraryCode(more).has(named("xmalloc")));

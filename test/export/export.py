@@ -196,6 +196,38 @@ def inlined():
     assert re.search("main;outer;middle;inner 12345\n", stacks), stacks
 
 
+# A place of Python that the trace does not tell, and an address that stands for one of a library that it does not tell.
+UNTOLD = """
+stacks all
+stack 0 0x10010
+stack 1 0x80000000000000d3
+stack 1 0x4000000000000123
+event 0 10000 malloc 0x1000 64 2
+event 0 20000 malloc 0x100000 3000000 3
+"""
+
+
+def untold():
+    """No output shows an address that the recorder made up."""
+    trace, other = made("trace", UNTOLD), made("other", UNTOLD.replace("64 2", "6400000 2").replace("3000000", "9000000"))
+    run("export", trace, "--pprof", "-o", "profile.gz")
+    with gzip.open("profile.gz") as file:
+        profile = fields(file.read())
+    same([fields(one).get(3, [0])[0] & 1 << 63 for one in profile[4]], [0, 0, 0])
+    run("report", trace, "-o", "page.html")
+    outputs = {"folded": run("export", trace, "--folded"), "perfetto": run("export", trace, "--perfetto"),
+               "arrow": run("export", trace, "--arrow"), "pprof": b"\n".join(profile[6]),
+               # heaptrack shows the address of a call only where the call has no name.
+               "heaptrack": b"\n".join(re.findall(rb"(?m)^s .*$", gzip.decompress(run("export", trace, "--heaptrack")))),
+               "summary": run("summary", trace), "page": json.dumps(document_in("page.html")).encode(),
+               "diff": run("diff", trace, other, "--json")}
+    for name, output in outputs.items():
+        if name != "perfetto":  # has no stacks
+            assert b"unknown function (Python)" in output and b"unknown function (library)" in output, (name, output)
+        assert b"00000000d3" not in output, (name, output)
+        assert b"0000000123" not in output, (name, output)
+
+
 def refusals():
     trace = made("trace")
     run("export", trace, code=2)

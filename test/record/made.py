@@ -40,6 +40,14 @@ function outerWork(n) { return keepBuffers(n).length; }
 console.log(process.pid, outerWork(10) + outerWork(20));
 """
 
+JAVA = """
+public class App {
+    static java.nio.ByteBuffer keep(int bytes) { return java.nio.ByteBuffer.allocateDirect(bytes); }
+    static int outer(int bytes) { return keep(bytes).capacity(); }
+    public static void main(String[] words) { System.out.println(ProcessHandle.current().pid() + " " + outer(5000000)); }
+}
+"""
+
 
 class Made(RecordTest):
     def folded(self):
@@ -69,6 +77,19 @@ class Made(RecordTest):
                                 "--interpreted-frames-native-stack", script)
         os.remove(f"/tmp/perf-{output.split()[0]}.map")
         self.assertRegex(self.folded(), r"node::Start[^\n]*;[^;\n]*outerWork[^;\n]*;[^;\n]*keepBuffers[^;\n]*;")
+
+    def test_java(self):
+        """Functions that are interpreted have one name; those that were compiled have their own."""
+        if shutil.which("javac") is None:
+            self.skipTest("there is no javac")
+        self.write("App.java", JAVA)
+        subprocess.run(["javac", "App.java"], cwd=self.folder, check=True, capture_output=True)
+        output, _ = self.record("-q", "--stacks", "all", "-o", "trace", "java", "-XX:+PreserveFramePointer", "-Xcomp",
+                                "-XX:-Inline", "-XX:CompileCommand=quiet", "-XX:CompileCommand=compileonly,App::*",
+                                "-XX:+UnlockDiagnosticVMOptions", "-XX:+DumpPerfMapAtExit", "-cp", ".", "App")
+        os.remove(f"/tmp/perf-{output.split()[0]}.map")
+        self.assertRegex(self.folded(), r"(?m)JavaMain;[^\n]*;[^;\n]*App.main[^;\n]*;[^;\n]*App.outer[^;\n]*;"
+                                        r"[^;\n]*App.keep[^;\n]*;[^\n]*Unsafe_AllocateMemory")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 #include "platform/unwind/frame_pointer.hpp"
 
+#include <dlfcn.h>
+
 #include <array>
 #include <cstdint>
 #include <cstring>
 
 #include "platform/process.hpp"
+
+// As in stack_walk.cpp.
+#pragma weak _dl_find_object
 
 namespace gr::platform {
 namespace {
@@ -43,15 +48,43 @@ bool is_behind_call(std::uintptr_t code) {
 }
 #endif
 
+// The loaded file that code lies in; nullptr: none.
+const void *file_of(std::uintptr_t code) {
+    dl_find_object object{};
+    return _dl_find_object(reinterpret_cast<void *>(code - 1), &object) == 0 ? object.dlfo_map_start : nullptr;
+}
+
+bool is_in_one_file(std::uintptr_t code, std::uintptr_t other) {
+    const void *const file = file_of(code);
+    return file != nullptr && file == file_of(other);
+}
+
+// Java's interpreter goes on at places behind no call. It lies in the same range as all code that the virtual machine makes.
+bool is_beside_made_code(std::uintptr_t code, std::uintptr_t made) {
+    constexpr std::uintptr_t kMostApart = std::uintptr_t{1} << 28;
+    const std::uintptr_t apart = code < made ? made - code : code - made;
+    std::uintptr_t word = 0;
+    return apart < kMostApart && file_of(made) == nullptr && file_of(code) == nullptr && read_word(code, &word);
+}
+
 }  // namespace
 
+// Go runs C on another stack than its own functions, which lies far below that of a thread. Only such a distance is passed
+// in this direction, so that a walk cannot go in circles.
 bool step_by_frame_pointer(Frame *frame) {
     constexpr std::uintptr_t kMostBytes = std::uintptr_t{1} << 20;
+    constexpr std::uintptr_t kFar = std::uintptr_t{1} << 36;
     const std::uintptr_t at = frame->frame_pointer;
     std::uintptr_t pointer = 0;
     std::uintptr_t code = 0;
-    if (at - frame->stack >= kMostBytes || at % kWord != 0) return false;
-    if (!read_word(at, &pointer) || !read_word(at + kWord, &code) || !is_behind_call(code)) return false;
+    const bool is_near = at - frame->stack < kMostBytes;
+    const bool is_far_below = at < frame->stack && frame->stack - at >= kFar;
+    if ((!is_near && !is_far_below) || at % kWord != 0) return false;
+    if (!read_word(at, &pointer) || !read_word(at + kWord, &code)) return false;
+    const bool is_above = pointer > at && pointer - at < kMostBytes;
+    const bool leads_on = is_behind_call(code) ? is_near || is_in_one_file(code, frame->code)
+                                               : is_near && is_above && is_beside_made_code(code, frame->code);
+    if (!leads_on) return false;
     *frame = {code, at + 2 * kWord, pointer};
     return true;
 }

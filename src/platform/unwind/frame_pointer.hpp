@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: gets from a frame to its caller's where no table describes the code: code that a program makes while it runs.
-// Invariant: reads only what the kernel calls readable. A step that does not lead behind a call is none.
+// Invariant: reads only what the kernel calls readable. A step leads behind a call, or from code that a program made to such
+//    code.
 // Must not know: why frames are walked.
 #pragma once
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: pprof.hpp.
-// Invariant: as there. Ids count from 1; a location is an address of code, with the calls that go on there.
+// Invariant: as there. Ids count from 1; a location is an address of code with the calls that go on there,
+//    or a place without address.
 // Must not know: how pprof shows it.
 #include "commands/export/pprof.hpp"
 
@@ -96,7 +97,7 @@ class Profile {
         if (const trace::Module *const piece = calls_.modules().at(address - 1)) {
             one.number(location::kMapping, static_cast<std::uint64_t>(piece - calls_.modules().all().data()) + 1);
         }
-        one.number(location::kAddress, address - 1);
+        if (address < trace::kFirstPlace) one.number(location::kAddress, address - 1);
         const std::vector<Call> &calls = calls_.at(address);
         for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
             add_line(&one, call->function, call->file, static_cast<std::uint64_t>(call->line));

@@ -187,6 +187,11 @@ void ProcessTrace::write_stacks() {
     writer_.stacks(common_.stacks.new_nodes());
     common_.stacks.clear_new();
     known_nodes_ = 0;
+    write_places();
+}
+
+void ProcessTrace::write_places() {
+    if (common_.places.has_untold()) writer_.places(common_.places.take_untold());
 }
 
 void ProcessTrace::write_threads() {
@@ -202,7 +207,7 @@ void ProcessTrace::write_small_things() {
     samples_.clear();
     if (!common_.marks.empty()) writer_.marks(common_.marks);
     common_.marks.clear();
-    if (common_.places.has_untold()) writer_.places(common_.places.take_untold());
+    write_places();
     if (common_.requests.empty()) return;
     write_stacks();
     writer_.requests(common_.requests);

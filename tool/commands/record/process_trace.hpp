@@ -70,6 +70,7 @@ class ProcessTrace {
     void free_memory(ThreadEvents &thread);
     void write_small_things();
     void write_stacks();
+    void write_places();
     void write_threads();
     void write_old(Moment now);
     [[nodiscard]] Threads::iterator longest_waiting();

@@ -14,6 +14,10 @@ namespace gr::tool {
 
 namespace {
 
+// Of nodes whose address the recorder made up, which says nothing to a reader.
+constexpr const char *kUnknownPlace = "unknown function (Python)";
+constexpr const char *kUnknownStandIn = "unknown function (library)";
+
 std::string base_name(const std::string &path) { return path.substr(path.rfind('/') + 1); }
 
 std::string left_out_text(std::uint64_t least, std::uint64_t most) {
@@ -35,7 +39,7 @@ Calls::Calls(const trace::Trace &trace, FileSearch search, Names preferred)
 
 std::string Calls::unknown(std::uint64_t address) const {
     const trace::Module *const module = pieces_.at(address - 1);
-    if (module == nullptr) return fmt::format("{:#x}", address);
+    if (module == nullptr) return address < trace::kFirstStandIn ? fmt::format("{:#x}", address) : kUnknownStandIn;
     return fmt::format("{}+{:#x}", printable(base_name(module->path)), address - module->begin + module->offset);
 }
 
@@ -68,24 +72,23 @@ Call Calls::in_no_file(std::uint64_t address) const {
     if (address >= trace::kFirstPlace) return at_place(address);
     const std::string *const made = names_.made_function(address);
     const std::string name = made != nullptr ? printable(*made) : unknown(address);
-    return {name, name, "", 0, "", made != nullptr};
+    return {name, name, "", 0, "", made != nullptr || address >= trace::kFirstStandIn};
 }
 
 Call Calls::at_place(std::uint64_t address) const {
     const trace::Place *const place = names_.place(address);
     Call call;
+    call.is_known = true;
     if (place == nullptr || (place->most_calls == 0 && place->function.empty())) {
-        call.function = fmt::format("{:#x}", address);
+        call.function = kUnknownPlace;
     } else if (place->most_calls != 0) {
         call.function = left_out_text(place->least_calls, place->most_calls);
-        call.is_known = true;
         call.is_left_out = true;
     } else {
         call.function = printable(place->function);
         call.file = printable(place->file);
         call.line = place->line;
         call.module = base_name(call.file);
-        call.is_known = true;
     }
     call.brief = call.function;
     return call;

@@ -72,6 +72,37 @@ constexpr std::array kWrappers = {
     "ggc_*alloc*",
 };
 
+// The same of the Java virtual machine, whose names other programs have, too, for functions of their own.
+constexpr const char *kJvmFile = "libjvm.so*";
+constexpr std::array kJvmWrappers = {
+    "os::malloc",
+    "os::realloc",
+    "os::strdup*",
+    "os::pd_*",
+    "os::reserve_memory*",
+    "os::attempt_reserve_memory*",
+    "os::commit_memory*",
+    "os::map_memory*",
+    "os::remap_memory*",
+    "osSupport::map_memory",
+    "NMTPreInit*",
+    "AllocateHeap",
+    "ReallocateHeap",
+    "CHeapObj*",
+    "Arena::*",
+    "ChunkPool::*",
+    "resource_allocate_bytes",
+    "GrowableArrayWithAllocator*::*",
+    "Reserved*Space::*",
+    "VirtualSpace::*",
+    "G1PageBasedVirtualSpace::*",
+    "G1Regions*CommitSizeMapper::*",
+    "HeapRegionManager::commit_regions",
+    "HeapRegionManager::expand*",
+    "metaspace::*",
+    "Metaspace::allocate",
+};
+
 // The standard libraries of C++, Rust and D, the interpreter of Python, and what lies under them.
 constexpr std::array kFunctions = {
     "std::*",   "__gnu_cxx::*", "__cxxabiv1::*", "core::*",           "alloc::*",  "hashbrown::*", "<std::*",
@@ -128,6 +159,7 @@ bool LibraryCode::finds(const Call &call) const {
     if (!call.is_known) return false;
     if (matches_any(kSources, call.file)) return true;
     const std::string name(qualified_name(call.function));
+    if (fnmatch(kJvmFile, call.module.c_str(), FNM_NOESCAPE) == 0 && matches_any(kJvmWrappers, name)) return true;
     return matches_any(kAllocatingFunctions, name) || matches_any(kWrappers, name) || matches_any(kFunctions, name) ||
            matches_any(more_, name);
 }

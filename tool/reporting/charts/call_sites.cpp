@@ -44,27 +44,32 @@ const std::vector<std::uint32_t> &CallSites::frames_of(std::uint64_t address) {
     return at->second;
 }
 
-std::optional<std::uint32_t> CallSites::caller(trace::StackNumber stack) {
+CallSites::Site CallSites::site(trace::StackNumber stack) {
     const std::vector<const Call *> calls = calls_.of(stack);
-    if (calls.empty()) return std::nullopt;
-    return frame_of(*calls[library_.caller(calls)]);
+    if (calls.empty()) return {std::nullopt, kNoStack, kNoStack};
+    const std::size_t caller = library_.caller(calls);
+    return {frame_of(*calls[caller]), text_of(*calls[caller]), path_text(calls, caller)};
 }
 
 std::string CallSites::caller_text(trace::StackNumber stack) {
     const std::vector<const Call *> calls = calls_.of(stack);
-    if (calls.empty()) return kNoStack;
-    const Call &call = *calls[library_.caller(calls)];
+    return calls.empty() ? kNoStack : text_of(*calls[library_.caller(calls)]);
+}
+
+std::string CallSites::text(trace::StackNumber stack) {
+    const std::vector<const Call *> calls = calls_.of(stack);
+    return calls.empty() ? kNoStack : path_text(calls, library_.caller(calls));
+}
+
+std::string CallSites::text_of(const Call &call) {
     const std::string &name = name_of(call);
     if (call.file.empty()) return name;
     return has_lines_ && call.line != 0 ? fmt::format("{} ({}:{})", name, base_name(call.file), call.line)
                                         : fmt::format("{} ({})", name, base_name(call.file));
 }
 
-std::string CallSites::text(trace::StackNumber stack) {
+std::string CallSites::path_text(const std::vector<const Call *> &calls, std::size_t caller) {
     constexpr std::size_t kCalls = 4;
-    const std::vector<const Call *> calls = calls_.of(stack);
-    if (calls.empty()) return kNoStack;
-    const std::size_t caller = library_.caller(calls);
     std::string text;
     for (std::size_t shown = 0; shown < kCalls && shown <= caller; ++shown) {
         const Call &call = *calls[caller - shown];

@@ -43,12 +43,17 @@ class CallSites {
     [[nodiscard]] const std::vector<std::uint32_t> &frames_of(std::uint64_t address);
     [[nodiscard]] const std::vector<Frame> &frames() const { return frames_; }
     [[nodiscard]] const std::vector<trace::StackNode> &stacks() const { return stacks_; }
-    // The number in frames() of the innermost function outside of the library's own code; where none is, of the innermost
-    // that does more than allocate. None: no stack was taken.
-    [[nodiscard]] std::optional<std::uint32_t> caller(trace::StackNumber stack);
-    // "f (a.cpp)".
+    // The innermost function of a stack outside of the library's own code; where none is, the innermost that does more than
+    // allocate.
+    struct Site {
+        std::optional<std::uint32_t> frame;  // its number in frames(); none: no stack was taken
+        std::string function;                // "f (a.cpp)"
+        std::string path;                    // the calls from there on: "f (a.cpp:3) < g < h"
+    };
+    [[nodiscard]] Site site(trace::StackNumber stack);
+    // Site::function.
     [[nodiscard]] std::string caller_text(trace::StackNumber stack);
-    // The calls from there on: "f (a.cpp:3) < g < h".
+    // Site::path.
     [[nodiscard]] std::string text(trace::StackNumber stack);
 
   private:
@@ -56,6 +61,8 @@ class CallSites {
     // The brief name, but where functions of the trace that differ have the same one.
     [[nodiscard]] const std::string &name_of(const Call &call);
     void add_brief_names();
+    [[nodiscard]] std::string text_of(const Call &call);
+    [[nodiscard]] std::string path_text(const std::vector<const Call *> &calls, std::size_t caller);
 
     const std::vector<trace::StackNode> &stacks_;
     Calls &calls_;

@@ -43,12 +43,11 @@ std::vector<TableChart::Row> rows_of(const std::map<std::string, Numbers> &sums,
 }  // namespace
 
 void SiteTable::add(trace::StackNumber stack, const Numbers &numbers) {
-    const std::string name = sites_.caller_text(stack);
-    add_to(&rows_[name], numbers);
-    Function &function = functions_[name];
-    if (const std::optional<std::uint32_t> frame = sites_.caller(stack))
-        function.frame = static_cast<std::int32_t>(*frame);
-    add_to(&function.by_stack[sites_.text(stack)], numbers);
+    const CallSites::Site site = sites_.site(stack);
+    add_to(&rows_[site.function], numbers);
+    Function &function = functions_[site.function];
+    if (site.frame) function.frame = static_cast<std::int32_t>(*site.frame);
+    add_to(&function.by_stack[site.path], numbers);
 }
 
 TableChart SiteTable::chart() const {
