@@ -3,31 +3,41 @@
 # Invariant: what is waited for is a state, not a time. Each program says itself whether it was harmed.
 # Must not know: how the recorder gets into a process.
 import ctypes
+import glob
 import os
 import platform
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import unittest
 
+from filters import filter_call
 from support import CLEAN, GRANARY, RecordTest, program
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 COUNTED = 4321
 LIBRARY = os.path.join(os.path.dirname(GRANARY), "libgranary.so")
 JEMALLOC = f"/usr/lib/{platform.machine()}-linux-gnu/libjemalloc.so.2"
 FILTERED = """
-import ctypes, struct, sys, time
-libc = ctypes.CDLL(None)
-code = b"".join(struct.pack("HBBI", *each) for each in (
-    (0x20, 0, 0, 0), (0x15, 0, 1, 319), (0x06, 0, 0, int(sys.argv[1])), (0x06, 0, 0, 0x7fff0000)))
-buffer = ctypes.create_string_buffer(code)
-program = struct.pack("HxxxxxxP", len(code) // 8, ctypes.addressof(buffer))
-assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, ctypes.create_string_buffer(program)) == 0
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from filters import filter_call
+filter_call(319, int(sys.argv[2]))
 open("begun", "w").close()
 while True:
     time.sleep(0.01)
+"""
+# Reads a byte, writes "fine" and a line's end, and ends.
+PROGRAM_OF_32_BITS = """
+.globl _start
+_start: mov $3, %eax; xor %ebx, %ebx; mov %esp, %ecx; mov $1, %edx; int $0x80
+mov $4, %eax; mov $1, %ebx; mov $text, %ecx; mov $5, %edx; int $0x80
+mov $1, %eax; xor %ebx, %ebx; int $0x80
+text: .ascii "fine\\n"
 """
 # How often in a row the same process is attached to; SOAK says more.
 TIMES = int(os.environ.get("GRANARY_ATTACH_TIMES", "3"))
@@ -49,10 +59,10 @@ class AttachTest(RecordTest):
     def is_made(self, name):
         return os.path.exists(self.path(name))
 
-    def run_program(self, *words, environment=(), stdin=subprocess.DEVNULL):
+    def run_program(self, *words, environment=(), stdin=subprocess.DEVNULL, **options):
         """A program that has made the file begun."""
         child = subprocess.Popen(words, env={**CLEAN, **dict(environment)}, cwd=self.folder, text=True, stdin=stdin,
-                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
         self.addCleanup(self.end, child)
         wait_for(lambda: self.is_made("begun") or child.poll() is not None)
         self.assertIsNone(child.poll())
@@ -61,12 +71,16 @@ class AttachTest(RecordTest):
     def resident(self, threads, count, *more, **options):
         return self.run_program(program("record_resident"), str(threads), self.folder, str(count), *more, **options)
 
-    def attach(self, child, *options, name="x.trace"):
+    def attach(self, child, *options, name="x.trace", granary=GRANARY):
         """A recorder that says that it records."""
-        recorder = self.start("-o", name, "--pid", str(child.pid), *options)
+        recorder = self.start("-o", name, "--pid", str(child.pid), *options, executable=granary)
         said = recorder.stderr.readline()
         self.assertIn("recording process", said)
         return recorder
+
+    def check_nothing_shared(self, child):
+        with open(f"/proc/{child.pid}/maps", encoding="utf-8") as maps:
+            self.assertEqual([line for line in maps if "granary-recording" in line], [])
 
     def detach(self, recorder):
         recorder.send_signal(signal.SIGINT)
@@ -102,6 +116,20 @@ class AttachTest(RecordTest):
         self.assertEqual((frees, live), (count, set()))
         self.assertEqual(trace.end["lost"], 0)
         return trace
+
+
+    def guarded(self, way, *before, file=None, **options):
+        """A process that waits for a byte. What comes before becomes the program."""
+        file = file or program("record_guarded")
+        return self.run_program(*before, file, way, "begun", stdin=subprocess.PIPE, **options)
+
+    def skip_without_namespaces(self):
+        if subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("only root makes namespaces")
+
+    def ends_well_after_byte(self, child):
+        said, error = child.communicate("x", timeout=100)
+        self.assertEqual((child.returncode, said, error), (0, "fine\n", ""))
 
 
 class Attaches(AttachTest):
@@ -149,8 +177,23 @@ class Attaches(AttachTest):
                 wait_for(lambda: self.is_made("done"))
             self.detach(recorder)
         self.check_counted(f"{TIMES - 1}.trace", 8000)
-        with open(f"/proc/{child.pid}/maps", encoding="ascii") as maps:
-            self.assertNotIn("granary-recording", maps.read())
+        self.check_nothing_shared(child)
+        self.ends_well(child)
+
+    def test_libraries_of_two_versions(self):
+        child = self.resident(4, 1000)
+        other = self.path("other")
+        os.mkdir(other)
+        for file in (GRANARY, os.path.join(os.path.dirname(GRANARY), "libgranary-record.so")):
+            shutil.copy(file, other)
+        for granary in (GRANARY, os.path.join(other, "granary")):
+            self.detach(self.attach(child, name="y.trace", granary=granary))
+        recorder = self.attach(child)
+        self.make("go")
+        wait_for(lambda: self.is_made("done"))
+        self.detach(recorder)
+        self.check_counted("x.trace", 4000)
+        self.check_nothing_shared(child)
         self.ends_well(child)
 
     def test_seconds(self):
@@ -167,6 +210,52 @@ class Attaches(AttachTest):
         self.assertEqual(recorder.wait(timeout=100), 0)
         self.check_counted("x.trace", 2000)
 
+    def test_program_that_ignores_faults(self):
+        child = self.guarded("ignoring")
+        self.detach(self.attach(child))
+        self.ends_well_after_byte(child)
+
+    def test_functions_run_without_stops(self):
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        child = self.guarded("plain")
+        recorder = subprocess.run(["strace", "-f", "-o", "calls", "-e", "trace=ptrace", GRANARY, "record", "-o", "x.trace",
+                                   "--pid", str(child.pid), "--seconds", "0"], env=CLEAN, cwd=self.folder,
+                                  stderr=subprocess.DEVNULL, check=False)
+        self.assertEqual(recorder.returncode, 0)
+        with open(self.path("calls"), encoding="ascii", errors="replace") as calls:
+            text = calls.read()
+        self.assertEqual(text.count("PTRACE_SEIZE"), text.count("PTRACE_DETACH"))
+        self.assertLess(text.count("PTRACE_SYSCALL"), 20)  # two for each of five calls of the recorder's own
+        self.ends_well_after_byte(child)
+
+    def test_other_mounts(self):
+        self.skip_without_namespaces()
+        child = self.guarded("plain", "unshare", "--mount")
+        self.detach(self.attach(child))
+        self.ends_well_after_byte(child)
+
+    def test_program_that_is_continued_all_the_time(self):
+        child = self.resident(4, 1000)
+        is_over = threading.Event()
+
+        def go_on():
+            while not is_over.is_set():
+                child.send_signal(signal.SIGCONT)
+
+        thread = threading.Thread(target=go_on)
+        thread.start()
+        try:
+            recorder = self.attach(child)
+            self.make("go")
+            wait_for(lambda: self.is_made("done"))
+            self.detach(recorder)
+        finally:
+            is_over.set()
+            thread.join()
+        self.check_counted("x.trace", 4000)
+        self.ends_well(child)
+
     def test_recorder_that_is_killed(self):
         child = self.resident(4, 1000)
         recorder = self.attach(child, name="killed.trace")
@@ -182,6 +271,14 @@ class Attaches(AttachTest):
 
 class Waits(AttachTest):
     """A system call does not return because somebody attached."""
+
+    def test_read_of_a_named_pipe(self):
+        os.mkfifo(self.path("pipe"))
+        with open(self.path("pipe"), "r+b", buffering=0) as pipe:
+            child = self.run_program(program("record_waits"), "read", "begun", "stop", stdin=pipe)
+            self.detach(self.attach(child))
+            pipe.write(b"x")
+            self.ends_well(child, "1 0\n")
 
     def waits(self, way, tell=True):
         ours, theirs = socket.socketpair()
@@ -203,11 +300,18 @@ for each in ("nanosleep", "sigtimedwait", "compute"):
 
 
 class Refusals(AttachTest):
-    def refuse(self, process, text, code=1, **options):
-        output, said = self.record("-o", "x.trace", "--pid", str(process), code=code, **options)
-        self.assertEqual((output, said.count("\n")), ("", 1), said)
-        self.assertIn(text, said)
+    def refuse(self, process, text, code=1, command=(), **options):
+        """What the command says. It leaves nothing in the process."""
+        before = left_in(process)
+        recorder = subprocess.run([*command, GRANARY, "record", "-o", "x.trace", "--pid", str(process)], env=CLEAN,
+                                  cwd=self.folder, text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=100,
+                                  check=False, **options)
+        self.assertEqual((recorder.returncode, recorder.stdout, recorder.stderr.count("\n")), (code, "", 1),
+                         recorder.stderr)
+        self.assertIn(text, recorder.stderr)
         self.assertNotIn("x.trace", self.files())
+        self.assertEqual(left_in(process), before)
+        return recorder.stderr
 
     def test_no_such_process(self):
         self.refuse(2 ** 22 + 1, "no process", code=127)
@@ -258,7 +362,7 @@ class Refusals(AttachTest):
 
     def filtered(self, action):
         """A process that may not call memfd_create: a filter of system calls answers by the action."""
-        return self.run_program("/usr/bin/python3", "-c", FILTERED, str(action))
+        return self.run_program("/usr/bin/python3", "-B", "-c", FILTERED, HERE, str(action))
 
     def test_filter_that_kills(self):
         child = self.filtered(0x80000000)
@@ -269,6 +373,68 @@ class Refusals(AttachTest):
         child = self.filtered(0x00050000 | 1)
         self.refuse(child.pid, "may not make memory" if os.geteuid() == 0 else "only root sees")
         self.assertIsNone(child.poll())
+
+    def test_strict(self):
+        child = self.guarded("strict")
+        self.refuse(child.pid, "no more than read, write and exit")
+        self.ends_well_after_byte(child)
+
+    def test_undumpable(self):
+        user = {"user": 65534} if os.geteuid() == 0 else {}
+        os.chmod(self.folder, 0o777)
+        child = self.guarded("undumpable", **user)
+        said = self.refuse(child.pid, "the kernel", **user)
+        self.assertIn("try as root, or run the program by granary record", said)
+        self.ends_well_after_byte(child)
+
+    def test_musl(self):
+        if not shutil.which("musl-gcc"):
+            self.skipTest("musl-gcc is not installed")
+        subprocess.run(["musl-gcc", "-o", self.path("guarded"), os.path.join(HERE, "guarded.c")], check=True)
+        child = self.guarded("plain", file=self.path("guarded"))
+        self.refuse(child.pid, "its libc is musl")
+        self.ends_well_after_byte(child)
+
+    def test_32_bits(self):
+        subprocess.run(["as", "--32", "-o", self.path("small.o"), "-"], input=PROGRAM_OF_32_BITS, text=True, check=True)
+        subprocess.run(["ld", "-m", "elf_i386", "-o", self.path("small"), self.path("small.o")], check=True)
+        self.make("begun")
+        try:
+            child = self.run_program(self.path("small"), stdin=subprocess.PIPE)
+        except OSError:
+            self.skipTest("the kernel runs no programs of 32 bits")
+        self.refuse(child.pid, "is for a 32-bit machine")
+        self.ends_well_after_byte(child)
+
+    def test_other_files(self):
+        self.skip_without_namespaces()
+        file = shutil.copy(program("record_guarded"), self.folder)
+        hide = f'mount -t tmpfs none "{os.path.dirname(GRANARY)}" && exec "$@"'
+        child = self.guarded("plain", "unshare", "--mount", "sh", "-c", hide, "sh", file=file)
+        self.refuse(child.pid, "lives among other files")
+        self.ends_well_after_byte(child)
+
+    def test_other_process_ids(self):
+        self.skip_without_namespaces()
+        parent = self.guarded("plain", "unshare", "--pid", "--fork")
+        with open(f"/proc/{parent.pid}/task/{parent.pid}/children", encoding="ascii") as children:
+            self.refuse(int(children.read()), "other process ids of its own")
+        self.ends_well_after_byte(parent)
+
+    def test_kernel_that_lets_nobody_trace(self):
+        child = self.guarded("plain")
+        said = self.refuse(child.pid, "does not let it be traced", preexec_fn=forbid_tracing)
+        self.assertIn("CAP_SYS_PTRACE" if os.geteuid() == 0 else "as root", said)
+        self.ends_well_after_byte(child)
+
+    def test_kernel_that_limits_tracing(self):
+        self.skip_without_namespaces()
+        child = self.guarded("plain")
+        limit = ('mount -t tmpfs none /proc/sys/kernel && mkdir /proc/sys/kernel/yama && '
+                 'echo 3 > /proc/sys/kernel/yama/ptrace_scope && exec "$@"')
+        self.refuse(child.pid, "(kernel.yama.ptrace_scope is 3); run the program by granary record",
+                    command=("unshare", "--mount", "sh", "-c", limit, "sh"), preexec_fn=forbid_tracing)
+        self.ends_well_after_byte(child)
 
     def test_other_user(self):
         if os.geteuid() != 0:
@@ -288,6 +454,30 @@ class Refusals(AttachTest):
 def state_of(process):
     with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
         return file.read().rsplit(")", 1)[1].split()[0]
+
+
+def left_in(process):
+    """What a recorder may have left in a process: itself as its tracer, files and memory that are open or mapped."""
+    try:
+        with open(f"/proc/{process}/status", encoding="ascii", errors="replace") as file:
+            tracer = [line for line in file if line.startswith("TracerPid")]
+        with open(f"/proc/{process}/maps", encoding="utf-8", errors="replace") as file:
+            mapped = {line.split(maxsplit=5)[5] for line in file if "granary" in line}
+    except FileNotFoundError:
+        return None
+    files = [link_of(link) for link in glob.glob(f"/proc/{process}/fd/*")]
+    return tracer, mapped, [file for file in files if "memfd:" in file or "libgranary" in file]
+
+
+def link_of(path):
+    try:
+        return os.readlink(path)
+    except FileNotFoundError:
+        return ""
+
+
+def forbid_tracing():
+    filter_call(101, 0x00050000 | 1)
 
 
 def may_trace():

@@ -276,7 +276,7 @@ void leave_processes(const LiveProcesses::List &processes, const std::string &li
         try {
             detach_process(process->process(), library);
         } catch (const Failure &failure) {
-            if (!process->is_gone())
+            if (!process->is_gone() && has_memory(process->process()))
                 terminal.complain(
                     fmt::format("record: process {} continues with the recorder's library, which passes "
                                 "its calls on: {}",

@@ -34,6 +34,8 @@ using Fields = std::map<std::string, std::string>;
 constexpr const char *kStrict = "1";
 constexpr const char *kFiltered = "2";
 
+constexpr const char *kNobodyTraces = "3";  // Yama's limit that holds for root, too
+
 // What it takes to load the library, and what the library does later.
 constexpr long kNeededCalls[] = {SYS_memfd_create,   SYS_openat,    SYS_read,    SYS_fstat, SYS_mmap,
                                  SYS_munmap,         SYS_mprotect,  SYS_madvise, SYS_close, SYS_futex,
@@ -58,6 +60,21 @@ void check_owner(int process, const Fields &status) {
     if (user != status.end() && user->second != std::to_string(::geteuid()))
         refuse_process(process,
                        fmt::format("it belongs to another user (uid {}); try as that user or as root", user->second));
+}
+
+bool is_same_file(const std::string &path, const std::string &other) {
+    struct stat one {};
+    struct stat two {};
+    return ::stat(path.c_str(), &one) == 0 && ::stat(other.c_str(), &two) == 0 && one.st_dev == two.st_dev &&
+           one.st_ino == two.st_ino;
+}
+
+// The recorder's library tells the recorder the ids that its process has.
+void check_ids(int process) {
+    const std::string ids = fmt::format("/proc/{}/ns/pid", process);
+    if (::access(ids.c_str(), F_OK) == 0 && !is_same_file("/proc/self/ns/pid", ids))
+        refuse_process(process,
+                       "it has other process ids of its own (a container, or unshare --pid); run granary in there");
 }
 
 void check_program(int process) {
@@ -88,13 +105,6 @@ void check_recorder(int process, const ProcessMemory &memory, const ProcessModul
         refuse_process(process, fmt::format("it is recorded already, by process {}", recorder));
 }
 
-bool is_same_file(const std::string &path, const std::string &other) {
-    struct stat one {};
-    struct stat two {};
-    return ::stat(path.c_str(), &one) == 0 && ::stat(other.c_str(), &two) == 0 && one.st_dev == two.st_dev &&
-           one.st_ino == two.st_ino;
-}
-
 }  // namespace
 
 void refuse_process(int process, const std::string &why) {
@@ -105,14 +115,14 @@ void refuse_by_kernel(int process, int error) {
     if (error == ESRCH) fail_ended(process);
     std::string limit;
     std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> limit;
-    if (!limit.empty() && limit != "0")
-        refuse_process(process, fmt::format("the kernel lets no process trace another (kernel.yama.ptrace_scope is "
-                                            "{}); try as root, or run the program by granary record",
-                                            limit));
-    refuse_process(
-        process,
-        fmt::format("the kernel does not let it be traced: {}; try as root, or run the program by granary record",
-                    std::generic_category().message(error)));
+    const std::string why =
+        limit.empty() || limit == "0"
+            ? fmt::format("the kernel does not let it be traced: {}", std::generic_category().message(error))
+            : fmt::format("the kernel lets no process trace another (kernel.yama.ptrace_scope is {})", limit);
+    const char *const remedy = limit == kNobodyTraces ? ""
+                               : ::geteuid() == 0     ? "give granary the capability CAP_SYS_PTRACE, or "
+                                                      : "try as root, or ";
+    refuse_process(process, fmt::format("{}; {}run the program by granary record", why, remedy));
 }
 
 void check_process(int process) {
@@ -135,6 +145,7 @@ void check_process(int process) {
     if (field("Seccomp") == kStrict)
         refuse_process(process, "its seccomp mode lets it do no more than read, write and exit");
     check_program(process);
+    check_ids(process);
 }
 
 void check_modules(int process, const ProcessMemory &memory, const ProcessModules &modules,

@@ -29,8 +29,10 @@ std::uint64_t all_but_faults() {
 
 }  // namespace
 
-RemoteCalls::RemoteCalls(StoppedThread &thread, std::uint64_t instruction)
-    : thread_(thread), instruction_(instruction) {
+RemoteCalls::RemoteCalls(StoppedThread &thread, const CallInstructions &instructions)
+    : thread_(thread), instructions_(instructions) {
+    // For a signal that it ignores the kernel would forget that.
+    if (thread.ignores(SIGTRAP)) instructions_.trap.reset();
     const std::optional<VectorRegisters> vectors = VectorRegisters::of(thread.id());
     const std::optional<std::uint64_t> signals = thread.blocked_signals();
     if (!vectors || !signals || !thread.block_signals(all_but_faults())) fail();
@@ -46,6 +48,7 @@ RemoteCalls::RemoteCalls(StoppedThread &thread, std::uint64_t instruction)
                                   std::generic_category().message(static_cast<int>(-at))));
     }
     memory_ = static_cast<std::uint64_t>(at);
+    stack_ = memory_ + kMemoryBytes - kTextBytes - sizeof(std::uint64_t);
 }
 
 RemoteCalls::~RemoteCalls() {
@@ -63,6 +66,13 @@ void RemoteCalls::fail() {
     throw Failure(ExitCode::not_runnable, "the process ended while the recorder's library was called in it");
 }
 
+void RemoteCalls::fail_by_fault() {
+    thread_.set_back(signals_, &vectors_);
+    is_gone_ = true;
+    throw Failure(ExitCode::not_runnable,
+                  "a call of the recorder's library in the process failed by a fault; the process continues");
+}
+
 Registers RemoteCalls::registers() {
     const std::optional<Registers> registers = Registers::of(thread_.id());
     if (!registers) fail();
@@ -78,10 +88,7 @@ void RemoteCalls::run_to_call() {
         case StoppedThread::Event::call:
             return;
         case StoppedThread::Event::fault:
-            thread_.set_back(signals_, &vectors_);
-            is_gone_ = true;
-            throw Failure(ExitCode::not_runnable,
-                          "a call of the recorder's library in the process failed by a fault; the process continues");
+            fail_by_fault();
         default:
             fail();
     }
@@ -89,23 +96,39 @@ void RemoteCalls::run_to_call() {
 
 std::int64_t RemoteCalls::system_call(long number, const Arguments &arguments) {
     Registers registers = thread_.registers();
-    registers.prepare_system_call(instruction_, number, arguments);
+    registers.prepare_system_call(instructions_.system_call, number, arguments);
     set(registers);
     run_to_call();
     run_to_call();
     return this->registers().result();
 }
 
+// Stops cost more than what the loader and the recorder's library do between their system calls, and other threads may
+// wait for a lock meanwhile. So the thread runs without a stop, where it can.
 std::uint64_t RemoteCalls::function(std::uint64_t address, const Arguments &arguments) {
-    const std::uint64_t stack = memory_ + kMemoryBytes - kTextBytes - sizeof instruction_;
-    if (!thread_.write(stack, &instruction_, sizeof instruction_)) fail();
+    prepare_function(address, arguments, instructions_.trap.value_or(instructions_.system_call));
+    return instructions_.trap ? run_to_trap() : run_from_call_to_call();
+}
+
+void RemoteCalls::prepare_function(std::uint64_t address, const Arguments &arguments, std::uint64_t back) {
+    if (!thread_.write(stack_, &back, sizeof back)) fail();
     Registers registers = thread_.registers();
-    registers.prepare_function(address, stack, arguments);
+    registers.prepare_function(address, stack_, arguments);
     set(registers);
+}
+
+std::uint64_t RemoteCalls::run_to_trap() {
+    if (thread_.run_to_fault() != StoppedThread::Event::fault) fail();
+    const std::optional<std::uint64_t> result = registers().returned_to_trap(*instructions_.trap, stack_);
+    if (!result) fail_by_fault();
+    return *result;
+}
+
+std::uint64_t RemoteCalls::run_from_call_to_call() {
     for (;;) {
         run_to_call();
-        registers = this->registers();
-        if (const std::optional<std::uint64_t> result = registers.returned(instruction_, stack)) {
+        Registers registers = this->registers();
+        if (const std::optional<std::uint64_t> result = registers.returned_to_call(instructions_.system_call, stack_)) {
             registers.make_call_harmless();
             set(registers);
             run_to_call();

@@ -14,10 +14,16 @@
 
 namespace gr::tool {
 
+// Where the process has an instruction that serves its calls.
+struct CallInstructions {
+    std::uint64_t system_call = 0;      // system_call_code()
+    std::optional<std::uint64_t> trap;  // trap_code(); nothing: each system call of a function stops the thread
+};
+
 class RemoteCalls {
   public:
-    // The address is that of system_call_code() in the process. Throws Failure.
-    RemoteCalls(StoppedThread &thread, std::uint64_t instruction);
+    // Throws Failure.
+    RemoteCalls(StoppedThread &thread, const CallInstructions &instructions);
     ~RemoteCalls();
     RemoteCalls(const RemoteCalls &) = delete;
     RemoteCalls &operator=(const RemoteCalls &) = delete;
@@ -33,11 +39,16 @@ class RemoteCalls {
   private:
     void set(const Registers &registers);
     void run_to_call();
+    void prepare_function(std::uint64_t address, const Arguments &arguments, std::uint64_t back);
+    [[nodiscard]] std::uint64_t run_to_trap();
+    [[nodiscard]] std::uint64_t run_from_call_to_call();
     [[nodiscard]] Registers registers();
     [[noreturn]] void fail();
+    [[noreturn]] void fail_by_fault();
 
     StoppedThread &thread_;
-    std::uint64_t instruction_;
+    CallInstructions instructions_;
+    std::uint64_t stack_ = 0;  // where a function finds the address to return to
     VectorRegisters vectors_;
     std::uint64_t signals_ = 0;
     std::uint64_t memory_ = 0;  // the text at its beginning, the stack at its end

@@ -105,12 +105,12 @@ std::uint64_t function_of_libc(int process, const ProcessModules &modules, const
     return *address;
 }
 
-std::uint64_t system_call_in(int process, const ProcessModules &modules) {
+CallInstructions instructions_in(int process, const ProcessModules &modules) {
     const ProcessModule *const libc = modules.named(kLibc);
-    const std::optional<std::uint64_t> address =
+    const std::optional<std::uint64_t> system_call =
         libc == nullptr ? std::nullopt : modules.find_code(*libc, system_call_code());
-    if (!address) refuse_process(process, "its libc makes no system calls");
-    return *address;
+    if (!system_call) refuse_process(process, "its libc makes no system calls");
+    return {*system_call, modules.find_code(*libc, trap_code())};
 }
 
 std::string reason_of(std::uint64_t result) {
@@ -136,7 +136,7 @@ RunningProcess::RunningProcess(std::uint32_t process, const std::string &library
     check_modules(process_, memory_, modules, library_);
     thread_ = find_thread(memory_);
     check_filters(process_, *thread_);
-    calls_ = std::make_unique<RemoteCalls>(*thread_, system_call_in(process_, modules));
+    calls_ = std::make_unique<RemoteCalls>(*thread_, instructions_in(process_, modules));
     make_shared_memory(memory_name);
 }
 
@@ -201,13 +201,24 @@ void RunningProcess::attach() {
 void detach_process(std::uint32_t process, const std::string &library) {
     const ProcessMemory memory(static_cast<int>(process));
     const ProcessModules modules(memory);
-    const ProcessModule *const module = modules.named(fs::path(library).filename().string());
-    const std::optional<std::uint64_t> function =
-        module == nullptr ? std::nullopt : modules.function(*module, GR_DETACH_FUNCTION);
-    if (!function) return;
+    // A process may have several, of which the others record nothing: each version of granary has a library of its own.
+    const std::string name = fs::path(library).filename().string();
+    std::vector<std::uint64_t> functions;
+    for (const ProcessModule &module : modules.all()) {
+        const std::optional<std::uint64_t> function =
+            module.name == name ? modules.function(module, GR_DETACH_FUNCTION) : std::nullopt;
+        if (function) functions.push_back(*function);
+    }
+    if (functions.empty()) return;
     const std::unique_ptr<StoppedThread> thread = find_thread(memory);
-    RemoteCalls calls(*thread, system_call_in(memory.process(), modules));
-    calls.function(*function, {});
+    RemoteCalls calls(*thread, instructions_in(memory.process(), modules));
+    for (const std::uint64_t function : functions) calls.function(function, {});
+}
+
+// The kernel takes a process's memory before it tells that the process is gone.
+bool has_memory(std::uint32_t process) {
+    std::ifstream file(fmt::format("/proc/{}/maps", process));
+    return file.peek() != std::ifstream::traits_type::eof();
 }
 
 }  // namespace gr::tool

@@ -31,6 +31,10 @@ constexpr long kHarmless[] = {
 // These may read or write a file of the loader's.
 constexpr long kTalk[] = {SYS_read, SYS_readv, SYS_write, SYS_writev};
 
+bool is_in(const std::vector<const ProcessModule *> &modules, const ProcessModule *module) {
+    return std::ranges::find(modules, module) != modules.end();
+}
+
 bool is_one_of(long call, std::span<const long> calls) { return std::ranges::find(calls, call) != calls.end(); }
 
 // Between a context that a signal saved and the place that it interrupted nothing else fits.
@@ -52,7 +56,7 @@ SafePlaces::SafePlaces(int process, const ProcessModules &modules)
     loader_ = loader == modules.all().end() ? nullptr : &*loader;
     for (const ProcessModule &module : modules.all()) {
         if (modules.function(module, GR_ATTACH_FUNCTION)) {
-            recorder_ = &module;
+            recorders_.push_back(&module);
         } else if (&module != libc_ && &module != loader_ && modules.function(module, "malloc")) {
             allocators_.push_back(&module);
         }
@@ -64,8 +68,7 @@ bool SafePlaces::has(const StoppedThread &thread) const {
     if (thread.is_in_stopped_process() || thread.is_in_restartable_sequence()) return false;
     const std::uint64_t code = thread.registers().code();
     const ProcessModule *const module = modules_.at(code);
-    if (module != nullptr && (module == recorder_ || std::ranges::find(allocators_, module) != allocators_.end()))
-        return false;
+    if (module != nullptr && (is_in(recorders_, module) || is_in(allocators_, module))) return false;
     if (!is_in_harmless_call(thread) && !is_own_code(code)) return false;
     return !has_interrupted_others(thread);
 }
@@ -74,8 +77,7 @@ bool SafePlaces::has(const StoppedThread &thread) const {
 bool SafePlaces::is_own_code(std::uint64_t address) const {
     const ProcessModule *const module = modules_.at(address);
     if (module == nullptr) return address - modules_.mapping_named("[vdso]").value_or(0) >= kMostKernelBytes;
-    return module != libc_ && module != loader_ && module != recorder_ &&
-           std::ranges::find(allocators_, module) == allocators_.end();
+    return module != libc_ && module != loader_ && !is_in(recorders_, module) && !is_in(allocators_, module);
 }
 
 bool SafePlaces::is_in_harmless_call(const StoppedThread &thread) const {
@@ -110,10 +112,10 @@ bool SafePlaces::sleeps_long(const StoppedThread &thread, unsigned argument) con
 // A file that is no file of a disk, and not where an allocator writes what it has to say.
 bool SafePlaces::is_talk(std::uint64_t file) const {
     std::error_code error;
-    const std::string name =
-        std::filesystem::read_symlink(fmt::format("/proc/{}/fd/{}", process_, file), error).string();
-    return file != 2 && (name.starts_with("socket:") || name.starts_with("pipe:") || name.starts_with("anon_inode:") ||
-                         name.starts_with("/dev/"));
+    const std::filesystem::path link = fmt::format("/proc/{}/fd/{}", process_, file);
+    const std::string name = std::filesystem::read_symlink(link, error).string();
+    return file != 2 && (name.starts_with("socket:") || name.starts_with("anon_inode:") || name.starts_with("/dev/") ||
+                         std::filesystem::is_fifo(link, error));
 }
 
 // The thread runs a signal handler that came between two steps of the loader or an allocator, libc's included.

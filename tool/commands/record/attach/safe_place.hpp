@@ -29,7 +29,7 @@ class SafePlaces {
     int process_;
     const ProcessModules &modules_;
     std::vector<const ProcessModule *> allocators_;  // but libc's
-    const ProcessModule *recorder_ = nullptr;        // the recorder's library, from an earlier time
+    std::vector<const ProcessModule *> recorders_;   // the recorder's library, from earlier times
     const ProcessModule *libc_;
     const ProcessModule *loader_;
     std::uint64_t signal_return_ = 0;

@@ -16,6 +16,7 @@
 #include <iterator>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace gr::tool {
 
@@ -100,15 +101,18 @@ void StoppedThread::repeat_call_that_only_the_stop_ended() {
 
 // One that is to be delivered.
 bool StoppedThread::has_signal() const {
+    const std::uint64_t pending = signals_in_status("SigPnd:") | signals_in_status("ShdPnd:");
+    return (pending & ~signals_in_status("SigBlk:")) != 0;
+}
+
+bool StoppedThread::ignores(int signal) const { return (signals_in_status("SigIgn:") >> (signal - 1) & 1) != 0; }
+
+std::uint64_t StoppedThread::signals_in_status(std::string_view name) const {
     std::ifstream file(fmt::format("/proc/{}/task/{}/status", process_, thread_));
-    std::uint64_t pending = 0;
-    std::uint64_t blocked = 0;
     for (std::string line; std::getline(file, line);) {
-        const auto value = [&] { return std::stoull(line.substr(line.find('\t') + 1), nullptr, 16); };
-        if (line.starts_with("SigPnd:") || line.starts_with("ShdPnd:")) pending |= value();
-        if (line.starts_with("SigBlk:")) blocked = value();
+        if (line.starts_with(name)) return std::stoull(line.substr(name.size()), nullptr, 16);
     }
-    return (pending & ~blocked) != 0;
+    return 0;
 }
 
 bool StoppedThread::is_in_restartable_sequence() const {
@@ -122,20 +126,30 @@ bool StoppedThread::is_in_restartable_sequence() const {
     return read(at, &sequence, sizeof sequence) && registers_.code() - sequence.begin < sequence.bytes;
 }
 
-StoppedThread::Event StoppedThread::run_to_call() {
-    if (!trace(PTRACE_SYSCALL, thread_)) {
+StoppedThread::Event StoppedThread::run_to_call() { return run(PTRACE_SYSCALL); }
+StoppedThread::Event StoppedThread::run_to_fault() { return run(PTRACE_CONT); }
+
+// Who stops or continues the process meanwhile makes the thread stand, too.
+StoppedThread::Event StoppedThread::run(int request) {
+    Event event = Event::stood;
+    while (event == Event::stood) event = run_to_event(request);
+    return event;
+}
+
+StoppedThread::Event StoppedThread::run_to_event(int request) {
+    if (!trace(request, thread_)) {
         is_gone_ = true;
         return Event::gone;
     }
-    return wait_for_event();
+    return wait_for_event(request);
 }
 
 StoppedThread::Event StoppedThread::stand() {
-    if (!trace(PTRACE_INTERRUPT, thread_) || !trace(PTRACE_CONT, thread_)) {
+    if (!trace(PTRACE_INTERRUPT, thread_)) {
         is_gone_ = true;
         return Event::gone;
     }
-    return wait_for_event();
+    return run_to_event(PTRACE_CONT);
 }
 
 // The kernel begins an interrupted system call again after a stop like the first, and after no other.
@@ -146,7 +160,7 @@ void StoppedThread::set_back(std::uint64_t signals, const VectorRegisters *vecto
     block_signals(signals);
 }
 
-StoppedThread::Event StoppedThread::wait_for_event() {
+StoppedThread::Event StoppedThread::wait_for_event(int request) {
     for (;;) {
         int status = 0;
         if (::waitpid(thread_, &status, __WALL) != thread_) {
@@ -163,7 +177,7 @@ StoppedThread::Event StoppedThread::wait_for_event() {
         if (signal == kSyscallStop) return Event::call;
         if (signal != SIGSTOP) return Event::fault;
         held_signal_ = signal;
-        if (!trace(PTRACE_SYSCALL, thread_)) is_gone_ = true;
+        if (!trace(request, thread_)) is_gone_ = true;
     }
 }
 

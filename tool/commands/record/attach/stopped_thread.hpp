@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "commands/record/attach/machine/machine.hpp"
 
@@ -40,9 +41,13 @@ class StoppedThread {
         gone,
     };
     [[nodiscard]] Event run_to_call();
+    // Its system calls do not stop it.
+    [[nodiscard]] Event run_to_fault();
     // It stands where the first stop found it, with these signals blocked; no vectors: they have not changed.
     void set_back(std::uint64_t signals, const VectorRegisters *vectors);
 
+    // Whether the process ignores the signal.
+    [[nodiscard]] bool ignores(int signal) const;
     // The signals that it does not get; nothing where it is gone.
     [[nodiscard]] std::optional<std::uint64_t> blocked_signals() const;
     bool block_signals(std::uint64_t signals) const;
@@ -52,9 +57,13 @@ class StoppedThread {
   private:
     StoppedThread(int process, int thread) : process_(process), thread_(thread) {}
     [[nodiscard]] bool wait_for_first_stop();
-    [[nodiscard]] Event wait_for_event();
+    [[nodiscard]] Event run(int request);
+    [[nodiscard]] Event run_to_event(int request);
+    // The request makes it go on where the event is none of these.
+    [[nodiscard]] Event wait_for_event(int request);
     [[nodiscard]] Event stand();
     [[nodiscard]] bool has_signal() const;
+    [[nodiscard]] std::uint64_t signals_in_status(std::string_view name) const;
     void repeat_call_that_only_the_stop_ended();
 
     int process_;

@@ -8,6 +8,7 @@ namespace gr::tool {
 
 bool can_call_remotely() { return false; }
 std::string_view system_call_code() { return {}; }
+std::string_view trap_code() { return {}; }
 std::string_view signal_return_code() { return {}; }
 std::uint64_t interrupted_place_offset() { return 0; }
 
@@ -25,7 +26,8 @@ std::uint64_t Registers::argument(unsigned) const { return 0; }
 void Registers::repeat_call() {}
 void Registers::prepare_system_call(std::uint64_t, long, const Arguments &) {}
 void Registers::prepare_function(std::uint64_t, std::uint64_t, const Arguments &) {}
-std::optional<std::uint64_t> Registers::returned(std::uint64_t, std::uint64_t) const { return std::nullopt; }
+std::optional<std::uint64_t> Registers::returned_to_trap(std::uint64_t, std::uint64_t) const { return std::nullopt; }
+std::optional<std::uint64_t> Registers::returned_to_call(std::uint64_t, std::uint64_t) const { return std::nullopt; }
 void Registers::make_call_harmless() {}
 std::optional<VectorRegisters> VectorRegisters::of(int) { return std::nullopt; }
 bool VectorRegisters::set(int) const { return false; }

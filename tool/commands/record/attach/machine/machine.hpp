@@ -15,8 +15,10 @@ namespace gr::tool {
 
 // Whether a process of this machine can be made to call something.
 [[nodiscard]] bool can_call_remotely();
-// The machine code of a system call, and of the return from a signal handler.
+// The machine code of a system call, of an instruction that sends its thread SIGTRAP, and of the return from a signal
+// handler.
 [[nodiscard]] std::string_view system_call_code();
+[[nodiscard]] std::string_view trap_code();
 [[nodiscard]] std::string_view signal_return_code();
 // From the word on the stack that leads to the latter to the place that the signal interrupted.
 [[nodiscard]] std::uint64_t interrupted_place_offset();
@@ -50,11 +52,13 @@ class Registers {
 
     // A system call, at the address of system_call_code().
     void prepare_system_call(std::uint64_t instruction, long number, const Arguments &arguments);
-    // A function that returns to system_call_code(), which makes the thread stop: the word at the top of the stack leads
-    // there already.
+    // A function that returns to trap_code() or system_call_code(), where the thread stops: the word at the top of the
+    // stack leads there already.
     void prepare_function(std::uint64_t function, std::uint64_t stack, const Arguments &arguments);
-    // At the beginning of a system call: whether it is the one that the function returned to, and what it returned.
-    [[nodiscard]] std::optional<std::uint64_t> returned(std::uint64_t instruction, std::uint64_t stack) const;
+    // Behind the trap: whether it is the one that the function returned to, and what it returned.
+    [[nodiscard]] std::optional<std::uint64_t> returned_to_trap(std::uint64_t trap, std::uint64_t stack) const;
+    // At the beginning of a system call: likewise.
+    [[nodiscard]] std::optional<std::uint64_t> returned_to_call(std::uint64_t instruction, std::uint64_t stack) const;
     // Of a system call that begins: it does nothing.
     void make_call_harmless();
 

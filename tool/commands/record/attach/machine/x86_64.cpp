@@ -23,6 +23,7 @@ static_assert(kWords <= Registers::kMostWords, "the registers have room");
 constexpr std::uint64_t kNoCall = ~std::uint64_t{0};
 constexpr std::uint64_t kDirectionFlag = 0x400;
 constexpr std::size_t kCallBytes = 2;
+constexpr std::size_t kTrapBytes = 1;
 constexpr std::size_t kMostVectorBytes = std::size_t{64} << 10;
 
 constexpr std::size_t index_of(std::size_t offset) { return offset / sizeof(std::uint64_t); }
@@ -47,6 +48,7 @@ bool trace(Request request, int thread, unsigned type, iovec *memory) {
 
 bool can_call_remotely() { return true; }
 std::string_view system_call_code() { return "\x0f\x05"; }
+std::string_view trap_code() { return "\xcc"; }
 std::string_view signal_return_code() { return {"\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05", 9}; }
 
 std::uint32_t filter_architecture() { return AUDIT_ARCH_X86_64; }
@@ -108,7 +110,12 @@ void Registers::prepare_function(std::uint64_t function, std::uint64_t stack, co
     words_[kFlags] &= ~kDirectionFlag;
 }
 
-std::optional<std::uint64_t> Registers::returned(std::uint64_t instruction, std::uint64_t stack) const {
+std::optional<std::uint64_t> Registers::returned_to_trap(std::uint64_t trap, std::uint64_t stack) const {
+    if (words_[kCode] != trap + kTrapBytes || words_[kStack] != stack + sizeof(std::uint64_t)) return std::nullopt;
+    return words_[kResult];
+}
+
+std::optional<std::uint64_t> Registers::returned_to_call(std::uint64_t instruction, std::uint64_t stack) const {
     if (words_[kCode] != instruction + kCallBytes || words_[kStack] != stack + sizeof(std::uint64_t))
         return std::nullopt;
     return words_[kCall];
