@@ -6,6 +6,7 @@
 
 #include "recorder/python_code.hpp"
 #include "recorder/taken_stack.hpp"
+#include "recorder/thread_stacks.hpp"
 
 namespace gr {
 namespace {
@@ -20,7 +21,6 @@ Call::Call(const void *caller, platform::Frame frame) noexcept
 Call::Call(Resumed, platform::Frame frame) noexcept
     : writer_(own_writer), frame_(frame), before_(Writer::kNotReady), is_recorded_(begin(nullptr)) {
     if (!is_recorded_) writer_.set_state(Writer::kNotReady);
-    TakenStack::abandon();
 }
 
 Call::~Call() {
@@ -46,24 +46,27 @@ std::uint64_t Call::began_at() noexcept {
     return recording.now();
 }
 
-void Call::write(const Group &group) noexcept {
+bool Call::write(const Group &group) noexcept {
     const bool is_outermost = before_ != Writer::kWriting;
     writer_.set_state(Writer::kWriting);
     const bool is_written = writer_.put(group.records(), is_outermost);
-    if (group.has_last_stack()) TakenStack::settle(is_written);
+    if (unsettled_ != nullptr) unsettled_->settle(is_written);
+    unsettled_ = nullptr;
     if (is_outermost) writer_.publish(Writer::kCalling);
+    return is_written;
 }
 
-void Call::tell_place(void *call, std::uint64_t place, const PythonFrames::Frame &frame) {
+bool Call::tell_place(void *call, std::uint64_t place, const PythonFrames::Frame &frame) {
     const PythonPlaceText text(frame);
     Group group;
     group.add_text(Kind::place, text.text(), place, text.line());
-    static_cast<Call *>(call)->write(group);
+    return static_cast<Call *>(call)->write(group);
 }
 
 void Call::add_stack(Group *group, std::uint64_t time) noexcept {
     if (recording.control().stack_bytes == 0) return;
     const TakenStack stack(frame_, recording.control().stack_calls, {this, &tell_place, writer_.arrival()});
+    unsettled_ = stack.stacks();
     group->add_stack(stack.words(), stack.further(), time, recording.now() - time);
 }
 

@@ -6,12 +6,15 @@
 // Must not know: the names of the calls.
 #pragma once
 
+#include "platform/unwind/frame.hpp"
 #include "recorder/next.hpp"
 #include "recorder/python_frames.hpp"
 #include "recorder/recording.hpp"
 #include "recorder/writer.hpp"
 
 namespace gr {
+
+class ThreadStacks;
 
 // What the program asks for; an alignment of 0 is none.
 struct Request {
@@ -53,15 +56,17 @@ class Call {
     void resized_at(std::uint64_t time, const Resize &resize, const void *p, bool is_timed) noexcept;
     // The stack of the next record in the group, if stacks are wanted.
     void add_stack(Group *group, std::uint64_t time) noexcept;
-    void write(const Group &group) noexcept;
+    // false: it is lost.
+    bool write(const Group &group) noexcept;
 
   private:
     bool begin(const void *caller);
-    static void tell_place(void *call, std::uint64_t place, const PythonFrames::Frame &frame);
+    static bool tell_place(void *call, std::uint64_t place, const PythonFrames::Frame &frame);
     void add_obtained(Group *group, std::uint64_t time, Request request, const void *p);
 
     Writer &writer_;
     platform::Frame frame_;
+    ThreadStacks *unsettled_ = nullptr;  // those of a stack that is not written yet
     std::uint32_t before_;
     bool is_recorded_;
 };

@@ -97,7 +97,8 @@ inline bool PythonFrames::next_of_one_frame(Tell tell) {
 
 template <class Tell>
 inline bool PythonFrames::next_entered(Tell tell) {
-    for (; left_ != 0; --left_) {
+    while (left_ != 0) {
+        --left_;
         Frame frame;
         const void *const at = frames_;
         if (!is_safe_frame() || !take(&frame)) return false;
@@ -110,7 +111,8 @@ inline bool PythonFrames::next_entered(Tell tell) {
 template <class Tell>
 inline bool PythonFrames::next_on_the_stack(Tell tell) {
     constexpr std::uint8_t kOnTheStack = 3;  // the owner of such a frame
-    for (; left_ != 0; --left_) {
+    while (left_ != 0) {
+        --left_;
         Frame frame;
         if (!is_safe_frame()) return false;
         if (field<std::uint8_t>(frames_, python.layout().frame_kind) == kOnTheStack) {

@@ -19,7 +19,7 @@ std::uintptr_t PythonPlaces::find(const PythonFrames::Frame &frame, const PlaceT
     const std::uint64_t mixed = place ^ std::uint64_t{teller.number} << 32;
     std::atomic<std::uint64_t> &slot = told[place % told.size()];
     if (slot.load(std::memory_order_relaxed) != mixed) {
-        teller.tell(teller.of, place, frame);
+        if (!teller.tell(teller.of, place, frame)) return place;
         slot.store(mixed, std::memory_order_relaxed);
     }
     *known = {frame.code, frame.instruction, teller.number, PythonCodeMarks(frame.code), place};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the places in functions of Python at which a thread's last stacks were, and the word that stands for each.
-// Invariant: the place of a word was told to the recorder before. A word is found again only for a code object at the same
+// Invariant: the place of a word that is known was told to the recorder before. A word is found again only for a code object at the same
 //    address that still has the same name, file and lines.
 // Must not know: how frames are found.
 #pragma once
@@ -14,10 +14,11 @@
 
 namespace gr {
 
-// The function that is called for each place before a stack contains it. A place may be told more than once.
+// The function that is called for each place before a stack contains it. A place may be told more than once. false: the
+// recorder does not get to know it.
 struct PlaceTeller {
     void *of;
-    void (*tell)(void *of, std::uint64_t place, const PythonFrames::Frame &frame);
+    bool (*tell)(void *of, std::uint64_t place, const PythonFrames::Frame &frame);
     std::uint32_t number;  // of the arrival: another recorder is told anew
 };
 
@@ -35,10 +36,8 @@ class PythonPlaces {
         return find(frame, teller, &known);
     }
 
-    void forget() { known_.fill({}); }
-
   private:
-    static constexpr unsigned kBits = 9;
+    static constexpr unsigned kBits = 8;
 
     struct Known {
         const void *code = nullptr;

@@ -85,10 +85,7 @@ class Group {
         record.kind_and_address |= took < kMostTicks ? took : kMostTicks;
         add(record);
         add_bytes(words.data(), words.size_bytes());
-        has_last_stack_ = further != GR_RECORD_STACK_APART;
     }
-    // Whether it has a stack that is the last one to the next.
-    bool has_last_stack() const { return has_last_stack_; }
     std::span<const gr_record> records() const { return {&records_[0], count_}; }
 
   private:
@@ -101,7 +98,6 @@ class Group {
     }
 
     std::size_t count_ = 0;
-    bool has_last_stack_ = false;
     gr_record records_[GR_RECORDING_LEAST_RECORDS];
 };
 

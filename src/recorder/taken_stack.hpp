@@ -18,6 +18,8 @@
 
 namespace gr {
 
+class ThreadStacks;
+
 class TakenStack {
   public:
     // The calls that led to this frame, without those in this library; at most so many.
@@ -27,22 +29,20 @@ class TakenStack {
     std::span<const std::uintptr_t> words() const { return {words_.data(), count_}; }
     std::uint64_t further() const { return further_; }
 
-    // Called for each stack that is not apart, when it has been written or is lost.
-    static void settle(bool is_written);
-    // Called where the thread cannot be between the two: a signal handler that did not return may have left a stack there.
-    static void abandon();
+    // What has to be settled when the stack is written or lost; nullptr: the stack is apart.
+    ThreadStacks *stacks() const { return stacks_; }
 
   private:
     void take(const platform::Frame &frame, std::size_t inner, std::size_t outer);
     void take_with_python(const platform::Frame &frame, const PythonFrames &frames, const PlaceTeller &teller);
 
+    ThreadStacks *stacks_ = nullptr;
     std::size_t count_ = 0;
     std::uint64_t further_ = GR_RECORD_STACK_APART;
     std::array<std::uintptr_t, GR_RECORDING_MOST_CALLS> words_;
 };
 
-// Called by a thread that takes a ring: from then on it remembers its last stack there. A table has room for each ring's
-// thread, because libraries that are loaded late get few bytes of thread-local memory.
-void begin_stacks(std::uint32_t ring, std::uint32_t rings);
+// Called by a thread that takes a ring and is to take stacks. Returns the memory in which it remembers the last one.
+std::span<const std::byte> begin_stacks(std::uint32_t ring);
 
 }  // namespace gr

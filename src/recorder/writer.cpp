@@ -158,7 +158,8 @@ bool Writer::find_ring(std::uint32_t thread) {
 }
 
 void Writer::use_ring(std::uint32_t place, std::uint32_t thread) {
-    begin_stacks(place, recording.control().rings);
+    const std::span<const std::byte> stacks =
+        recording.control().stack_bytes == 0 ? std::span<const std::byte>() : begin_stacks(place);
     ring_ = &recording.ring(place);
     ring_->process = attachment.place();
     ring_->waits = 0;
@@ -176,8 +177,9 @@ void Writer::use_ring(std::uint32_t place, std::uint32_t thread) {
     Group group;
     group.add_text(Kind::name, &name[0], recording.now());
     group.add(record_of(Kind::thread_stack, &name[0], pthread_self(), recording.now()));
-    const std::span<const std::byte> memory = stack_walk.memory();
-    if (!memory.empty()) group.add(record_of(Kind::own_memory, memory.data(), memory.size(), recording.now()));
+    for (const std::span<const std::byte> memory : {stack_walk.memory(), stacks}) {
+        if (!memory.empty()) group.add(record_of(Kind::own_memory, memory.data(), memory.size(), recording.now()));
+    }
     put(group.records(), true);
     publish_up_to(position_.load(std::memory_order_relaxed));
 }

@@ -51,6 +51,7 @@ bool is_behind_call(std::uintptr_t code) {
 // The loaded file that code lies in; nullptr: none.
 const void *file_of(std::uintptr_t code) {
     dl_find_object object{};
+    if (&_dl_find_object == nullptr) return nullptr;
     return _dl_find_object(reinterpret_cast<void *>(code - 1), &object) == 0 ? object.dlfo_map_start : nullptr;
 }
 

@@ -17,7 +17,7 @@ namespace gr::platform {
 class LastWalk {
   public:
     // The innermost ones. Frames further out are not remembered.
-    static constexpr std::uint32_t kFrames = 1024;
+    static constexpr std::uint32_t kFrames = 512;
 
     // Which words a step read: the code, and the frame pointer if that is not 0. Both are 0 if it must not be repeated.
     struct Read {
@@ -102,7 +102,7 @@ class LastWalk {
 
     // The innermost at begin_, so that it takes the place of the outermost ones if there are too many.
     std::array<Step, kFrames> steps_{};
-    std::uint32_t begin_ = 0;  // these two grow without end
+    std::uint32_t begin_ = 0;  // these two wrap around
     std::uint32_t end_ = 0;
     std::array<Step, kFrames> made_{};  // by the walk that is under way
 };

@@ -77,13 +77,17 @@ std::size_t StackWalk::take(std::span<std::uintptr_t> out, Frame from) {
     const FrameRule rule = rule_for(from.code);
     LastWalk::Read read;
     if (!rule.is_none()) read = {rule.return_address_at(from), rule.frame_pointer_at(from)};
-    if (rule.is_none() ? !step_by_frame_pointer(frame) : !rule.step(frame)) return false;
+    if (rule.is_none() ? !step_by_frame_pointer(frame) : !rule.step(frame)) {
+        *frame = from;
+        return false;
+    }
     walk->made(from, read);
     return true;
 }
 
 StackWalk::Ends StackWalk::take_ends(const Ends::Room &room, StackMemory *memory, Frame from) {
-    const std::uint32_t unloads = unloads_.load(std::memory_order_relaxed);
+    // Acquire: pairs with the release in forget(), before which the rules were forgotten.
+    const std::uint32_t unloads = unloads_.load(std::memory_order_acquire);
     if (memory->unloads != unloads) memory->last.forget();
     memory->unloads = unloads;
     std::size_t count = 0;
@@ -128,9 +132,10 @@ const char *StackWalk::program_stack() {
 }
 
 void StackWalk::forget() {
-    unloads_.fetch_add(1, std::memory_order_relaxed);
     for (std::size_t i = 0; known_ != nullptr && i < std::size_t{1} << kKnownBits; ++i)
         known_[i].mixed.store(0, std::memory_order_relaxed);
+    // Release: pairs with the acquire of walks.
+    unloads_.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace gr::platform

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the calls that led to this place: the address where each caller goes on.
 // Invariant: takes no lock, and no memory except for the rules that it remembers; a signal handler may use it while it
-//    runs. Where a rule is missing, the frame pointer leads on if it leads behind a call; otherwise the walk ends.
+//    runs. Where a rule is missing, the frame pointer leads on, if frame_pointer.hpp finds a caller there; otherwise the walk ends.
 // Must not know: why the caller asks.
 #pragma once
 
@@ -26,7 +26,7 @@ struct StackMemory {
         outline.forget();
         last.forget();
     }
-    std::uint32_t unloads = 0;  // that had come at the last walk
+    std::uint32_t unloads = 0;  // before the last walk
 };
 
 class StackWalk {
@@ -82,7 +82,7 @@ class StackWalk {
     Known *known_ = nullptr;
     std::uintptr_t own_begin_ = 0;
     std::uintptr_t own_bytes_ = 0;
-    std::atomic<std::uint32_t> unloads_{0};  // ordered by nothing: a walk beside an unload may still read the old rules
+    std::atomic<std::uint32_t> unloads_{0};  // how often the rules were forgotten
 };
 
 }  // namespace gr::platform

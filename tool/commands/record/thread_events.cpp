@@ -72,7 +72,8 @@ std::size_t ThreadEvents::take_stack(std::span<const gr_record> rest, ProcessEve
     std::size_t kept = 0;
     if (further != GR_RECORD_STACK_APART) {
         kept = std::min<std::uint64_t>({further, last_stack_.size(), words.size() - count});
-        std::reverse_copy(last_stack_.begin(), last_stack_.begin() + static_cast<std::ptrdiff_t>(kept), &words[count]);
+        std::reverse_copy(last_stack_.begin(), last_stack_.begin() + static_cast<std::ptrdiff_t>(kept),
+                          words.begin() + static_cast<std::ptrdiff_t>(count));
         last_stack_.resize(kept);
         last_stack_.insert(last_stack_.end(), std::make_reverse_iterator(words.begin() + count),
                            std::make_reverse_iterator(words.begin()));
