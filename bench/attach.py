@@ -11,6 +11,7 @@ import itertools
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -218,13 +219,13 @@ def attach(granary, program, seconds):
 def measure(granary, name, times, seconds):
     folder = tempfile.mkdtemp(prefix="granary-attach-")
     program = PROGRAMS[name](folder)
-    good, all_events, took_most = 0, 0, 0.0
+    good, all_events, all_took = 0, 0, []
     try:
         for i in range(times):
             flaw, events, took = attach(granary, program, seconds)
             good += not flaw
             all_events += events
-            took_most = max(took_most, took)
+            all_took.append(took)
             if flaw:
                 print(f"{name}: {i + 1}: {flaw}", flush=True)
             if program.failure():
@@ -233,8 +234,8 @@ def measure(granary, name, times, seconds):
         if not program.failure():
             program.end()
         shutil.rmtree(folder, ignore_errors=True)
-    print(f"{name}: {good} of {times} attachments, {all_events} events, without a flaw; the slowest took {took_most:.2f} s "
-          f"beside its {seconds} s", flush=True)
+    print(f"{name}: {good} of {times} attachments, {all_events} events, without a flaw; beside its {seconds} s the median "
+          f"took {statistics.median(all_took):.2f} s and the slowest {max(all_took):.2f} s", flush=True)
     return good == times
 
 

@@ -53,7 +53,7 @@ PROGRAMS = {
 }
 FILES = {"Work.java": JAVA, "work.js": NODE, "work.py": PYTHON, "work.pl": PERL, "work.rb": RUBY, "work.php": "<?php " + PHP,
          "work.sql": SQL, "work.cpp": CPP, "work.ps": PAGE}
-KINDS = ("heap", "own", "stack", "code", "data", "file", "shared", "not_known")
+KINDS = ("heap", "own", "stack", "code", "data", "file", "shared", "earlier", "not_known")
 
 
 def looks_of(path):

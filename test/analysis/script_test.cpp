@@ -174,6 +174,32 @@ TEST_F(ScriptTest, ResidentMemoryByKind) {
     EXPECT_TRUE(table.parts[3].empty());
 }
 
+TEST_F(ScriptTest, ResidentMemoryOfAProgramThatRanBefore) {
+    using trace::MemoryKind;
+    constexpr std::uint64_t kPage = 4096;
+    const std::string path = folder_.file("trace");
+    {
+        trace::Writer writer(path);
+        trace::Start start;
+        start.ran_before = true;
+        writer.start(start);
+        writer.memory({Time{20},
+                       0,
+                       {{MemoryKind::heap, 0, {}, 1, 4 * kPage, 4 * kPage},
+                        {MemoryKind::earlier, 0, {}, 2, 8 * kPage, 2 * kPage}}});
+        writer.end({.time = Time{40}});
+    }
+    const Section section = section_of(analyse(trace::Trace(path)), "resident");
+    EXPECT_EQ(section.answer,
+              "Of 24 KiB resident 2 µs after the start, 0 bytes are in use from malloc, 16 KiB held by the allocator, "
+              "as blocks "
+              "from before the recording or free memory and 8 KiB mapped before the recording began.");
+    const auto &table = std::get<TableChart>(section.charts[1]);
+    ASSERT_EQ(table.rows.size(), 2U);
+    EXPECT_EQ(std::get<std::string>(table.parts[0][1][0]), "blocks from before the recording, and free memory");
+    EXPECT_EQ(std::get<std::string>(table.rows[1][0]), "mapped before the recording began");
+}
+
 TEST(WordsTest, ThreeDigitsAndAUnit) {
     EXPECT_EQ(count_words(999999), "999,999");
     EXPECT_EQ(count_words(12345678), "12.3 million");

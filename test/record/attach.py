@@ -2,6 +2,7 @@
 # What: granary record --pid: a process that runs is recorded from then on, and continues as if nothing had been.
 # Invariant: what is waited for is a state, not a time. Each program says itself whether it was harmed.
 # Must not know: how the recorder gets into a process.
+import collections
 import ctypes
 import glob
 import os
@@ -267,6 +268,32 @@ class Attaches(AttachTest):
         self.detach(recorder)
         self.check_counted("x.trace", 4000)
         self.ends_well(child)
+
+
+class EarlierMemory(AttachTest):
+    """What was mapped before is told by its kind, as far as the process's memory shows it."""
+
+    MEBIBYTE = 1 << 20
+
+    def test_kinds(self):
+        child = self.run_program(program("record_mapper"), "wait", "begun", stdin=subprocess.PIPE)
+        self.detach(self.attach(child))
+        child.communicate("x", timeout=100)
+        self.assertEqual(child.returncode, 0)
+        trace = self.trace("x.trace")
+        sums = collections.Counter()
+        for part in trace.memory[-1][2]:
+            sums[part.kind] += part.resident
+        self.assertIn(sums["earlier"], range(12 * self.MEBIBYTE, 13 * self.MEBIBYTE), sums)
+        self.assertIn(sums["heap"], range(9_000_000, 9_900_000), sums)  # of both threads, and large blocks
+        self.assertIn(sums["stack"], range(2 * self.MEBIBYTE, 3 * self.MEBIBYTE), sums)  # of a thread that is silent since
+        self.assertEqual(sums["shared"], 2 * self.MEBIBYTE)
+        self.assertEqual(sums["own"], 0)
+        self.assertLess(sums["not_known"], 1 << 16)
+        self.assertTrue(trace.start["ran_before"])
+        said = subprocess.run([GRANARY, "summary", "x.trace"], env=CLEAN, cwd=self.folder, capture_output=True, text=True,
+                              check=True).stdout
+        self.assertIn("mapped before the recording began", " ".join(said.split()))
 
 
 class Waits(AttachTest):

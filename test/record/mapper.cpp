@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: a program whose resident memory is known by kind: own mappings, blocks, a thread's stack, shared memory, a file.
-// Invariant: all of it is there when the program ends. With "fork", a child has it, too, and maps nothing of its own.
+// Invariant: all of it is there when the program ends. With "fork", a child has it, too, and maps nothing of its own. With
+//    "wait" and a file's name, the thread has blocks, too; the program makes that file and waits for a byte from its
+//    standard input before it ends.
 // Must not know: who looks.
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,10 +26,15 @@ constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
 pthread_barrier_t barrier;
 
-void *fill_stack(void *) {
+void take_blocks(int count) {
+    for (int i = 0; i < count; ++i) std::memset(malloc(10000), 1, 10000);
+}
+
+void *fill_stack(void *waits) {
     volatile char bytes[2 * kMebibyte];
     for (std::size_t i = 0; i < sizeof bytes; i += 1024) bytes[i] = 1;
     free(malloc(10));  // a thread that never calls malloc is not known
+    if (waits != nullptr) take_blocks(100);
     pthread_barrier_wait(&barrier);
     pause();
     return nullptr;
@@ -40,14 +47,15 @@ int main(int count, char **words) {
     // The kernel joins it with the former, whose first part is gone.
     char *const other = map_own(2 * kMebibyte, 2 * kMebibyte);
     if (munmap(own, kMebibyte) != 0 || madvise(other, kMebibyte, MADV_DONTNEED) != 0) abort();
-    for (int i = 0; i < 500; ++i) std::memset(malloc(10000), 1, 10000);
+    take_blocks(500);
     std::memset(malloc(3 * kMebibyte), 1, 3 * kMebibyte);  // from the kernel
     void *const shared = mmap(nullptr, 2 * kMebibyte, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     std::memset(shared, 1, 2 * kMebibyte);
     const int file = open(words[0], O_RDONLY | O_CLOEXEC);
     pthread_t thread;
+    const bool waits = count > 2 && std::strcmp(words[1], "wait") == 0;
     pthread_barrier_init(&barrier, nullptr, 2);
-    if (file < 0 || pthread_create(&thread, nullptr, fill_stack, nullptr) != 0) abort();
+    if (file < 0 || pthread_create(&thread, nullptr, fill_stack, waits ? words[1] : nullptr) != 0) abort();
     pthread_barrier_wait(&barrier);
     if (count > 1 && std::strcmp(words[1], "fork") == 0) {
         const pid_t child = fork();
@@ -56,6 +64,11 @@ int main(int count, char **words) {
             exit(0);
         }
         if (child < 0 || waitpid(child, nullptr, 0) != child) abort();
+    }
+    if (waits) {
+        const int begun = open(words[2], O_CREAT | O_WRONLY | O_CLOEXEC, S_IRUSR);
+        char byte = 0;
+        if (begun < 0 || close(begun) != 0 || read(0, &byte, 1) != 1) abort();
     }
     return 0;
 }

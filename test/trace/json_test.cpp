@@ -18,13 +18,14 @@ namespace {
 TEST(Json, NumbersThatTheFieldHoldsAreRead) {
     Start start;
     from_json(R"({"process": -1, "page_bytes": 18446744073709551615, "cpus": 4294967295, "clock_nanoseconds": 0.5,
-                  "lossy": true})",
+                  "lossy": true, "ran_before": true})",
               &start);
     EXPECT_EQ(start.process, -1);
     EXPECT_EQ(start.page_bytes, std::numeric_limits<std::uint64_t>::max());
     EXPECT_EQ(start.cpus, std::numeric_limits<std::uint32_t>::max());
     EXPECT_EQ(start.clock_nanoseconds, 0.5);
     EXPECT_TRUE(start.lossy);
+    EXPECT_TRUE(start.ran_before);
 }
 
 TEST(Json, OtherNumbersAreDamage) {

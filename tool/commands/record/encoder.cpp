@@ -50,7 +50,12 @@ std::string failure_of(Work work) {
 }  // namespace
 
 Encoder::Encoder(const RecordingParts &parts, const RecordingSettings &settings, const Wanted &wanted)
-    : parts_(parts), settings_(settings), names_(wanted.file), main_process_(wanted.main_process), only_(wanted.only) {}
+    : parts_(parts),
+      settings_(settings),
+      names_(wanted.file),
+      main_process_(wanted.main_process),
+      only_(wanted.only),
+      ran_before_(wanted.ran_before) {}
 
 void Encoder::run() {
     parts_.clock.find_rate();
@@ -110,7 +115,9 @@ bool Encoder::begin(const Arrived &arrived) {
     start.timed_calls = settings_.timed_calls;
     start.clock_nanoseconds = parts_.clock.cost_nanoseconds();
     start.lossy = settings_.lossy;
+    start.ran_before = ran_before_ && arrived.process == main_process_;
     auto trace = std::make_unique<ProcessTrace>(name_for(start), start, arrived, parts_.clock, files_);
+    if (start.ran_before) trace->look_at_earlier_memory();
     relate(start, *trace, arrived.ticks);
     traces_.emplace(arrived.arrival, std::move(trace));
     return true;

@@ -40,6 +40,7 @@ class Encoder {
         std::string file;
         std::uint32_t main_process = 0;  // the one that was asked for; its last program's trace is the file
         std::vector<std::string> only;   // names of the programs to record; empty: all
+        bool ran_before = false;         // the main process
     };
     Encoder(const RecordingParts &parts, const RecordingSettings &settings, const Wanted &wanted);
 
@@ -95,6 +96,7 @@ class Encoder {
     TraceNames names_;
     std::uint32_t main_process_;
     std::vector<std::string> only_;
+    bool ran_before_;  // the main process
     std::set<std::string> passed_over_;
     CodeFiles files_;
     std::map<Arrival, std::unique_ptr<ProcessTrace>> traces_;

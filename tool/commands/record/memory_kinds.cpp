@@ -41,6 +41,8 @@ MemoryKind kind_of(const OwnRanges::Owner &owner) {
             return MemoryKind::heap;
         case OwnRanges::Mapper::recorder:
             return MemoryKind::recorder;
+        case OwnRanges::Mapper::earlier:
+            return MemoryKind::earlier;
         case OwnRanges::Mapper::program:
             break;
     }
@@ -118,11 +120,15 @@ void MemoryKinds::take_file(const SmapsEntry &mapping) {
     }
 }
 
-MemoryKind MemoryKinds::kind_of_rest(const SmapsEntry &mapping, std::uint64_t begin, std::uint64_t end,
+MemoryKind MemoryKinds::kind_of_rest(const SmapsEntry &mapping, std::uint64_t begin, std::uint64_t end, MemoryKind rest,
                                      const ProcessEvents &events) const {
     if (mapping.name == "[heap]") return MemoryKind::heap;
-    if (has_blocks(begin, end, events.addresses)) return MemoryKind::heap;
-    return MemoryKind::not_known;
+    // Which steps of addresses have blocks is known: the first and the last may reach into what lies beside this.
+    constexpr std::uint64_t kStep = AddressRanges::kStep;
+    const bool is_long = end - begin > 2 * kStep;
+    const std::uint64_t from = is_long ? (begin + kStep - 1) / kStep * kStep : begin;
+    const std::uint64_t to = is_long ? end / kStep * kStep : end;
+    return has_blocks(from, to, events.addresses) ? MemoryKind::heap : rest;
 }
 
 // The variables of a library that begin as zeros lie behind those of its file, and a thread's stack ends behind its
@@ -131,7 +137,7 @@ std::vector<MemoryKinds::Piece> MemoryKinds::pieces_of(const SmapsEntry &mapping
     constexpr std::uint64_t kThreadBytes = 2304;  // of that description
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     std::vector<Piece> pieces;
-    const auto add_rest = [&](std::uint64_t begin, std::uint64_t end) {
+    const auto add_rest = [&](std::uint64_t begin, std::uint64_t end, MemoryKind rest) {
         for (auto at = events.thread_stacks.lower_bound(begin); at != events.thread_stacks.end(); ++at) {
             const auto [pointer, place] = *at;
             if (pointer >= end) break;
@@ -141,7 +147,7 @@ std::vector<MemoryKinds::Piece> MemoryKinds::pieces_of(const SmapsEntry &mapping
             begin = top;
         }
         if (begin < end)
-            pieces.push_back({begin, end, kind_of_rest(mapping, begin, end, events), StackNumber::none, false});
+            pieces.push_back({begin, end, kind_of_rest(mapping, begin, end, rest, events), StackNumber::none, false});
     };
     std::uint64_t at = mapping.begin;
     if (mapping.name.empty() && before_.end == mapping.begin && before_.is_writable &&
@@ -155,12 +161,16 @@ std::vector<MemoryKinds::Piece> MemoryKinds::pieces_of(const SmapsEntry &mapping
     }
     ranges_->for_each_within(at, mapping.end,
                              [&](std::uint64_t begin, std::uint64_t end, const OwnRanges::Owner &owner) {
-                                 if (at < begin) add_rest(at, begin);
+                                 if (at < begin) add_rest(at, begin, MemoryKind::not_known);
                                  const MemoryKind kind = kind_of(owner);
-                                 pieces.push_back({begin, end, kind, owner.stack, false});
+                                 if (kind == MemoryKind::earlier) {
+                                     add_rest(begin, end, kind);
+                                 } else {
+                                     pieces.push_back({begin, end, kind, owner.stack, false});
+                                 }
                                  at = end;
                              });
-    if (at < mapping.end) add_rest(at, mapping.end);
+    if (at < mapping.end) add_rest(at, mapping.end, MemoryKind::not_known);
     return pieces;
 }
 

@@ -46,9 +46,9 @@ class MemoryKinds {
     void take_file(const SmapsEntry &mapping);
     [[nodiscard]] trace::StackNumber stack_at(std::uint64_t begin, std::uint64_t end) const;
     void take_private(const SmapsEntry &mapping, const ProcessEvents &events);
-    // Where no request is known.
+    // Where no request is known; the rest is what nothing else is known of.
     [[nodiscard]] trace::MemoryKind kind_of_rest(const SmapsEntry &mapping, std::uint64_t begin, std::uint64_t end,
-                                                 const ProcessEvents &events) const;
+                                                 trace::MemoryKind rest, const ProcessEvents &events) const;
     [[nodiscard]] std::vector<Piece> pieces_of(const SmapsEntry &mapping, const ProcessEvents &events) const;
     void share_out(const SmapsEntry &mapping, const std::vector<Piece> &pieces);
     void add(trace::MemoryKind kind, const std::string &name, trace::StackNumber stack, std::uint64_t bytes,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: which addresses of a process were asked for by whom: by the program and its libraries, by the allocator, or by
-//    the recorder's library.
+// What: which addresses of a process were asked for by whom: by the program and its libraries, by the allocator, by the
+//    recorder's library, or by somebody before the recording began.
 // Invariant: ranges are apart from each other. A later request replaces what it covers of earlier ones. There are at
 //    most kMostRanges: a request that would need another is left out.
 // Must not know: whether the addresses are in memory.
@@ -18,7 +18,7 @@ class OwnRanges {
   public:
     static constexpr std::size_t kMostRanges = std::size_t{1} << 16;
 
-    enum class Mapper : std::uint8_t { program, allocator, recorder };
+    enum class Mapper : std::uint8_t { program, allocator, recorder, earlier };
     struct Owner {
         Mapper mapper = Mapper::program;
         trace::StackNumber stack = trace::StackNumber::none;  // of the program's request
@@ -32,6 +32,8 @@ class OwnRanges {
 
     void take(const trace::Request &request);
     void take_recorders(std::uint64_t address, std::uint64_t bytes) { map(address, bytes, {Mapper::recorder, {}}); }
+    void take_earlier(std::uint64_t address, std::uint64_t bytes) { map(address, bytes, {Mapper::earlier, {}}); }
+    void take_allocators(std::uint64_t address, std::uint64_t bytes) { map(address, bytes, {Mapper::allocator, {}}); }
     // An event of the allocator that is a request to the kernel.
     void take(const trace::Event &event);
     // Ranges that are there at the begin, under all others; their stacks are another process's.

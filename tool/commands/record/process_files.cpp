@@ -86,6 +86,18 @@ std::uint64_t ProcessStatus::field(unsigned number) const {
     return number - kFirst < fields_.size() ? fields_[number - kFirst] : 0;
 }
 
+std::vector<int> threads_of(std::uint32_t process) {
+    std::vector<int> threads;
+    std::error_code error;
+    for (const auto &entry : std::filesystem::directory_iterator(path_of(process, "task"), error)) {
+        const std::string name = entry.path().filename().string();
+        int thread = 0;
+        if (std::from_chars(name.data(), name.data() + name.size(), thread).ec == std::errc{})
+            threads.push_back(thread);
+    }
+    return threads;
+}
+
 std::uint32_t parent_of(std::uint32_t process) {
     constexpr unsigned kParent = 4;
     return static_cast<std::uint32_t>(ProcessStatus(process).field(kParent));

@@ -28,6 +28,7 @@ class ProcessStatus {
     std::vector<std::uint64_t> fields_;
 };
 [[nodiscard]] std::uint32_t parent_of(std::uint32_t process);
+[[nodiscard]] std::vector<int> threads_of(std::uint32_t process);
 // In clock ticks since the machine started.
 [[nodiscard]] std::uint64_t start_time_of(std::uint32_t process);
 

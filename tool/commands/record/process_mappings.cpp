@@ -55,11 +55,8 @@ SmapsEntry mapping_of(std::string_view line) {
 // Lines of numbers begin with a capital, the first line of a mapping with an address.
 bool begins_mapping(std::string_view line) { return !line.empty() && (line[0] < 'A' || line[0] > 'Z'); }
 
-}  // namespace
-
-std::vector<SmapsEntry> mappings_of(std::uint32_t process) {
+std::vector<SmapsEntry> mappings_in(const std::string &text) {
     std::vector<SmapsEntry> mappings;
-    const std::string text = file_text(fmt::format("/proc/{}/smaps", process));
     for (std::string_view rest = text; !rest.empty();) {
         std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(line.size() + 1, rest.size()));
@@ -72,6 +69,16 @@ std::vector<SmapsEntry> mappings_of(std::uint32_t process) {
         }
     }
     return mappings;
+}
+
+}  // namespace
+
+std::vector<SmapsEntry> mappings_of(std::uint32_t process) {
+    return mappings_in(file_text(fmt::format("/proc/{}/smaps", process)));
+}
+
+std::vector<SmapsEntry> addresses_of(std::uint32_t process) {
+    return mappings_in(file_text(fmt::format("/proc/{}/maps", process)));
 }
 
 std::uint64_t page_table_bytes_of(std::uint32_t process) {

@@ -23,6 +23,8 @@ struct SmapsEntry {
 };
 
 [[nodiscard]] std::vector<SmapsEntry> mappings_of(std::uint32_t process);
+// Without what is in memory, which takes longer.
+[[nodiscard]] std::vector<SmapsEntry> addresses_of(std::uint32_t process);
 [[nodiscard]] std::uint64_t page_table_bytes_of(std::uint32_t process);
 
 // How much of a range is in memory.

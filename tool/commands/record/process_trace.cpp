@@ -2,6 +2,7 @@
 
 #include "commands/record/process_trace.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -116,6 +117,30 @@ void ProcessTrace::inherit(const ProcessTrace &other) {
     if (!is_fork) return;
     common_.ranges.inherit(other.common_.ranges);
     for (const auto &[begin, end] : other.common_.addresses.all()) common_.addresses.add(begin, end);
+}
+
+void ProcessTrace::look_at_earlier_memory() {
+    const EarlierMemory earlier(process_);
+    for (const EarlierMemory::Part &part : earlier.parts()) {
+        if (part.is_allocators) {
+            common_.ranges.take_allocators(part.begin, part.end - part.begin);
+        } else {
+            common_.ranges.take_earlier(part.begin, part.end - part.begin);
+        }
+    }
+    earlier_threads_ = earlier.threads();
+    for (const EarlierMemory::Thread &thread : earlier_threads_)
+        common_.thread_stacks.emplace(thread.pointer, thread.place);
+}
+
+// Another thread may have the stack of one that ended: then its place is another one.
+void ProcessTrace::forget_earlier_threads() {
+    std::erase_if(earlier_threads_, [this](const EarlierMemory::Thread &thread) {
+        if (::access(fmt::format("/proc/{}/task/{}", process_, thread.thread).c_str(), F_OK) == 0) return false;
+        const auto at = common_.thread_stacks.find(thread.pointer);
+        if (at != common_.thread_stacks.end() && at->second == thread.place) common_.thread_stacks.erase(at);
+        return true;
+    });
 }
 
 void ProcessTrace::end(const Ended &ended) {
@@ -285,6 +310,7 @@ void ProcessTrace::look_at_pages() {
 void ProcessTrace::look_at_memory() {
     const Moment begin = SteadyClock::now();
     const trace::Time time = now();
+    forget_earlier_threads();
     if (memory_.look(time)) common_.ranges_then.emplace(time, common_.ranges);
     const Moment end = SteadyClock::now();
     earliest_memory_ = end + std::max<std::chrono::nanoseconds>(kPagesPause, (end - begin) * kCostPart);

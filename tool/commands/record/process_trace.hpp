@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/record/earlier_memory.hpp"
 #include "commands/record/made_code.hpp"
 #include "commands/record/memory_kinds.hpp"
 #include "commands/record/message.hpp"
@@ -34,6 +35,8 @@ class ProcessTrace {
     void look();
     // Looks at which files it has mapped. Stacks that come later are taken with these.
     void look_at_modules();
+    // Of a program that ran before: what it has mapped, and its threads' stacks.
+    void look_at_earlier_memory();
     // What a child of fork has of its parent's memory; once, when the parent's records of the time before were taken.
     void inherit(const ProcessTrace &parent);
     [[nodiscard]] bool awaits_parent() const { return awaits_parent_ && parent != 0; }
@@ -79,6 +82,7 @@ class ProcessTrace {
     void look_at_made_code();
     void look_at_pages();
     void look_at_memory();
+    void forget_earlier_threads();
     void tell_memory();
 
     std::uint32_t process_;
@@ -104,6 +108,7 @@ class ProcessTrace {
     Moment next_pages_;
     bool awaits_parent_ = true;
     MemoryKinds memory_;
+    std::vector<EarlierMemory::Thread> earlier_threads_;  // that have not ended
     Moment next_memory_;
     Moment earliest_memory_;          // where more is resident than ever at a look
     std::uint64_t highest_look_ = 0;  // bytes

@@ -221,7 +221,7 @@ class RecordingRun {
           terminal_(terminal),
           drain_(std::make_unique<Drain>(recording, clock, messages_)),
           parts_{recording, clock, messages_, *drain_, live_, terminal},
-          encoder_(parts_, request.settings, {request.file, process, request.only}) {
+          encoder_(parts_, request.settings, {request.file, process, request.only, request.process != 0}) {
         raise_file_limit();
     }
 

@@ -33,6 +33,7 @@ struct Start {
     std::uint32_t timed_calls = 0;  // one call in so many was timed; 0: none
     double clock_nanoseconds = 0;   // that reading the clock takes, which each call's time contains
     bool lossy = false;
+    bool ran_before = false;  // the recorder came to a program that ran, whose earlier blocks are not known
 };
 
 struct Thread {
@@ -147,9 +148,10 @@ enum class MemoryKind : std::uint8_t {
     file = 6,       // other mapped files
     shared = 7,     // with other processes, without a file on a disk
     recorder = 8,   // the rings and the library that record
-    not_known = 9,  // private memory that none of the above explains
+    not_known = 9,  // private memory that none of the others explains
+    earlier = 10,   // private memory that was mapped before the recording began; what for is not known
 };
-inline constexpr unsigned kMemoryKinds = 10;
+inline constexpr unsigned kMemoryKinds = 11;
 // Memory of one kind that has the same name, and was mapped by the same stack.
 struct MemoryPart {
     MemoryKind kind{};

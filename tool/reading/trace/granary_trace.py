@@ -20,7 +20,8 @@ MAGIC, VERSION = b"\x89GRTRACE\r\n\x1a\n", 1
 OPS = {1: "malloc", 2: "calloc", 3: "realloc", 4: "aligned_alloc", 5: "new", 6: "new[]", 16: "free", 17: "realloc_free",
        18: "delete", 19: "delete[]", 32: "map", 33: "unmap", 34: "advise", 35: "break"}
 REQUESTS = {40: "map", 41: "unmap", 42: "advise", 43: "break"}
-MEMORY = {1: "heap", 2: "own", 3: "stack", 4: "code", 5: "data", 6: "file", 7: "shared", 8: "recorder", 9: "not_known"}
+MEMORY = {1: "heap", 2: "own", 3: "stack", 4: "code", 5: "data", 6: "file", 7: "shared", 8: "recorder", 9: "not_known",
+          10: "earlier"}
 SAMPLE = ("time", "resident", "anonymous", "lazy_free", "huge", "user_us", "system_us", "faults", "threads")
 WORD = (1 << 64) - 1
 MOST_EVENTS, MOST_RUNS, MOST_BODY, MOST_TIME, MOST_BLOCK = 1 << 16, 1 << 22, 1 << 28, 1 << 56, 1 << 57

@@ -84,7 +84,8 @@ std::string to_json(const Start &start) {
                     {"stack_bytes", start.stack_bytes},
                     {"timed_calls", start.timed_calls},
                     {"clock_nanoseconds", start.clock_nanoseconds},
-                    {"lossy", start.lossy}});
+                    {"lossy", start.lossy},
+                    {"ran_before", start.ran_before}});
 }
 
 void from_json(std::string_view text, Start *start) {
@@ -105,6 +106,7 @@ void from_json(std::string_view text, Start *start) {
         get(json, "timed_calls", &start->timed_calls);
         get(json, "clock_nanoseconds", &start->clock_nanoseconds);
         get(json, "lossy", &start->lossy);
+        get(json, "ran_before", &start->ran_before);
     });
 }
 

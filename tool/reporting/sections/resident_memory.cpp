@@ -70,6 +70,8 @@ ResidentMemory::Use ResidentMemory::use_of(MemoryKind kind) {
             return files;
         case MemoryKind::shared:
             return shared;
+        case MemoryKind::earlier:
+            return earlier;
         case MemoryKind::recorder:
             return kUses;
         case MemoryKind::not_known:
@@ -78,7 +80,8 @@ ResidentMemory::Use ResidentMemory::use_of(MemoryKind kind) {
     return not_known;
 }
 
-const char *ResidentMemory::name_of(Use use) {
+const char *ResidentMemory::name_of(Use use) const {
+    if (use == held && scope_.trace.start().ran_before) return "blocks from before the recording, and free memory";
     constexpr std::array<const char *, kUses> kNames = {"blocks in use, from malloc",
                                                         "held by the allocator, not in use",
                                                         "mapped by the program or a library, without malloc",
@@ -87,6 +90,7 @@ const char *ResidentMemory::name_of(Use use) {
                                                         "code of the program and of libraries",
                                                         "other mapped files",
                                                         "shared memory",
+                                                        "mapped before the recording began",
                                                         "not known"};
     return kNames[use];
 }
@@ -233,13 +237,17 @@ std::string ResidentMemory::answer(const Look &look, const trace::MemoryLook &me
                                                           "code of the program and its libraries",
                                                           "other mapped files",
                                                           "shared memory",
+                                                          "mapped before the recording began",
                                                           "not known"};
     constexpr double kWorthTelling = 0.005;
     std::vector<std::string> phrases;
     for (std::size_t use = 0; use < kUses; ++use) {
         if (use != in_malloc && uses[use] < kWorthTelling * whole) continue;
         const bool is_first = phrases.empty();
-        phrases.push_back(fmt::format("{} {}{}", bytes_words(uses[use]), is_first ? "are " : "", kPhrases[use]));
+        const char *const phrase = use == held && scope_.trace.start().ran_before
+                                       ? "held by the allocator, as blocks from before the recording or free memory"
+                                       : kPhrases[use];
+        phrases.push_back(fmt::format("{} {}{}", bytes_words(uses[use]), is_first ? "are " : "", phrase));
     }
     std::string text =
         fmt::format("Of {} resident {} after the start, {}.", bytes_words(whole), when, list_words(phrases));

@@ -39,7 +39,7 @@ class ResidentMemory {
 
   private:
     // In the order in which they are shown.
-    enum Use : std::size_t { in_malloc, held, own, stacks, data, code, files, shared, not_known, kUses };
+    enum Use : std::size_t { in_malloc, held, own, stacks, data, code, files, shared, earlier, not_known, kUses };
     using Uses = std::array<double, kUses>;
     struct Look {
         const trace::MemoryBlock *block = nullptr;
@@ -50,7 +50,7 @@ class ResidentMemory {
         while (next_ < looks_.size() && looks_[next_].block->summary.time < time.units) looks_[next_++].live = live_;
     }
     [[nodiscard]] static Use use_of(trace::MemoryKind kind);
-    [[nodiscard]] static const char *name_of(Use use);
+    [[nodiscard]] const char *name_of(Use use) const;
     [[nodiscard]] std::optional<trace::MemoryLook> read(const Look &look) const;
     [[nodiscard]] static Uses uses_of(const trace::MemoryLook &memory, std::uint64_t live);
     [[nodiscard]] const Look *highest() const;

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -26,6 +25,7 @@
 #include "commands/record/attach/process_modules.hpp"
 #include "commands/record/attach/refusals.hpp"
 #include "commands/record/attach/safe_place.hpp"
+#include "commands/record/process_files.hpp"
 
 namespace gr::tool {
 
@@ -39,18 +39,6 @@ constexpr auto kPatience = 10s;  // until a thread stands at a safe place
 constexpr auto kFirstPause = 1ms;
 constexpr auto kLongestPause = 20ms;
 constexpr const char *kLibc = "libc.so.6";
-
-std::vector<int> threads_of(int process) {
-    std::vector<int> threads;
-    std::error_code error;
-    for (const fs::directory_entry &entry : fs::directory_iterator(fmt::format("/proc/{}/task", process), error)) {
-        const std::string name = entry.path().filename().string();
-        int thread = 0;
-        if (std::from_chars(name.data(), name.data() + name.size(), thread).ec == std::errc{})
-            threads.push_back(thread);
-    }
-    return threads;
-}
 
 // A thread that waits for a disk, or for its child of vfork, would not stop until then.
 bool can_stop(int process, int thread) {
@@ -66,7 +54,7 @@ bool can_stop(int process, int thread) {
 std::unique_ptr<StoppedThread> thread_at_safe_place(int process, const SafePlaces &places) {
     int error = 0;
     bool has_stopped = false;
-    for (const int thread : threads_of(process)) {
+    for (const int thread : threads_of(static_cast<std::uint32_t>(process))) {
         if (!can_stop(process, thread)) continue;
         StoppedThread::Stopped stopped = StoppedThread::stop(process, thread);
         has_stopped = has_stopped || stopped.thread != nullptr;
