@@ -37,6 +37,9 @@ class OracleTest : public testing::TestWithParam<unsigned> {
         high.resident_bytes = 200;
         return {low, high};
     }
+    static std::string name_of_thread(const Event &event) {
+        return "thread " + std::to_string(trace::number_of(event.thread));
+    }
     static double live_bytes(const Moment &moment) {
         double bytes = 0;
         for (const auto &[address, alive] : moment.live) bytes += static_cast<double>(alive.birth.size);
@@ -346,6 +349,62 @@ TEST_P(OracleTest, Origins) {
         EXPECT_EQ(blocks, allocated[name]) << name;
     }
     EXPECT_EQ(chart.parents.size(), History::kStacks + 1);
+}
+
+// Of one thread alone: by stack at the peak and in all, by function, and the most that it ever had in use.
+TEST_P(OracleTest, ByThread) {
+    const Section &origins = section("origins");
+    const auto &chart = chart_of<FlameChart>(origins, "Call stacks");
+    const auto &functions = chart_of<TableChart>(origins, "Memory by function");
+    const auto &leaks = chart_of<TableChart>(section("leaks"), "In use at the end, by function");
+    ASSERT_EQ(document_.threads.size(), History::kThreads);
+    ASSERT_EQ(functions.threads.size(), History::kThreads);
+    ASSERT_EQ(leaks.threads.size(), History::kThreads);
+    const Moment &peak =
+        *std::ranges::max_element(moments(), {}, [](const Moment &moment) { return live_bytes(moment); });
+    const auto bytes_of = [](const Moment &moment, const std::string &thread) {
+        double bytes = 0;
+        for (const auto &[address, alive] : moment.live)
+            bytes += name_of_thread(alive.birth) == thread ? static_cast<double>(alive.birth.size) : 0;
+        return bytes;
+    };
+    const auto sum_of_column = [](const TableChart &table, std::size_t column) {
+        double sum = 0;
+        for (const TableChart::Row &row : table.rows) sum += std::get<double>(row[column]);
+        return sum;
+    };
+    for (std::uint32_t number = 0; number < History::kThreads; ++number) {
+        const std::string &thread = document_.threads[number];
+        const auto sum_of_part = [&](const FlameChart::Slice &part) {
+            double sum = 0;
+            for (std::size_t i = 0; i < part.nodes.size(); ++i) sum += part.threads[i] == number ? part.values[i] : 0;
+            return sum;
+        };
+        double blocks = 0;
+        double most = 0;
+        for (const Moment &moment : moments()) {
+            if (obtains(moment.event.op) && moment.event.address != 0) blocks += name_of_thread(moment.event) == thread;
+            most = std::max(most, bytes_of(moment, thread));
+        }
+        EXPECT_EQ(sum_of_part(chart.measures[0].by_thread), bytes_of(peak, thread)) << thread;
+        EXPECT_EQ(sum_of_column(functions.threads[number], 1), bytes_of(peak, thread)) << thread;
+        EXPECT_EQ(sum_of_column(functions.threads[number], 4), blocks) << thread;
+        EXPECT_EQ(sum_of_column(leaks.threads[number], 1), bytes_of(moments().back(), thread)) << thread;
+        double allocated = 0;
+        for (const FlameChart::Slice &slice : chart.measures[4].slices) allocated += sum_of_part(slice);
+        EXPECT_EQ(allocated, blocks) << thread;
+        for (const TableChart::Row &row : chart_of<TableChart>(section("threads"), "Threads").rows) {
+            if (std::get<std::string>(row[0]) != thread) continue;
+            EXPECT_EQ(std::get<double>(row[3]), most) << thread;
+        }
+    }
+    // What threads are told apart by is a part of the whole, node by node.
+    for (std::size_t node = 0; node < chart.parents.size(); ++node) {
+        const FlameChart::Slice &part = chart.measures[0].by_thread;
+        double sum = 0;
+        for (std::size_t i = 0; i < part.nodes.size(); ++i) sum += part.nodes[i] == node ? part.values[i] : 0;
+        EXPECT_EQ(sum, chart.measures[0].values[node]);
+    }
 }
 
 TEST_P(OracleTest, Temporaries) {

@@ -91,8 +91,8 @@ TEST_F(ScriptTest, KnownNumbers) {
         "2 threads called the allocator. thread 0 allocated the most: 75 % of all blocks. 1 free was of a block that "
         "another thread had allocated: 50 % of all frees.");
     EXPECT_EQ(answer("temporaries"),
-              "1 block: 25 % of all blocks, 100 bytes in total. Such blocks could live on the stack or be reused. Most "
-              "of them were requested by 0x400040.");
+              "1 block: 25 % of all blocks, 100 bytes in total. Such blocks could live on the stack or be reused. "
+              "0x400040 requested it.");
     EXPECT_EQ(answer("lines"), "No: no cache line of 64 bytes ever held blocks that different threads had allocated.");
     EXPECT_EQ(answer("leaks"), "2 blocks of 4.9 KiB. All of these bytes come from 0x400030.");
     EXPECT_EQ(answer("origins"), "At the peak, 4 µs after the start, all of the memory in use came from 0x400030.");
@@ -155,12 +155,13 @@ TEST_F(ScriptTest, ResidentMemoryByKind) {
         writer.end({.time = Time{40}});
     }
     const Section section = section_of(analyse(trace::Trace(path)), "resident");
-    EXPECT_EQ(section.answer,
-              "Of 32 KiB resident 2 µs after the start, 12 KiB are in use from malloc, 4 KiB held by the allocator and "
-              "not in use, 8 KiB mapped by the program or its libraries without malloc, 4 KiB code of the program "
-              "and its libraries and 4 KiB not known. The kernel has 4 KiB of page tables besides. No number here "
-              "contains the 36 KiB of the recording "
-              "itself. Most of what was mapped without malloc was mapped by 0x400030.");
+    EXPECT_EQ(
+        section.answer,
+        "Of 32 KiB resident 2 µs after the start, 12 KiB are in use from malloc, 8 KiB mapped by the program or its "
+        "libraries without malloc, 4 KiB held by the allocator and not in use, 4 KiB code of the program "
+        "and its libraries and 4 KiB not known. The kernel has 4 KiB of page tables besides. No number here "
+        "contains the 36 KiB of the recording "
+        "itself. Of what was mapped without malloc, 0x400030 mapped the most: 8 KiB.");
     ASSERT_EQ(section.charts.size(), 3U);
     const auto &series = std::get<SeriesChart>(section.charts[0]).series;
     ASSERT_EQ(series.size(), 5U);
@@ -285,7 +286,7 @@ TEST_F(ScriptTest, WhereNoStackWasTakenOfThePeak) {
     EXPECT_EQ(
         section_of(document, "fragmentation").answer,
         "At the peak, 4 KiB were in use, in 1 page, filled to 100 %. The pages that held a block were at most 4 KiB of "
-        "memory: 1 times the peak of the bytes in use. At the end, 4 KiB in use occupied 4 KiB of pages.");
+        "memory: about as much as the peak of the bytes in use. At the end, 4 KiB in use occupied 4 KiB of pages.");
 }
 
 TEST_F(ScriptTest, WhereNothingIsFreedAtTheEndBothMomentsAreOne) {
@@ -313,7 +314,7 @@ TEST_F(ScriptTest, PagesThatWereNeverTouchedAreNotFilled) {
     EXPECT_EQ(
         section_of(document, "fragmentation").answer,
         "At the peak, 8 MiB were in use, in 2,048 pages, of which the blocks covered 100 %. The pages that held a "
-        "block were at most 8 MiB of memory: 1 times the peak of the bytes in use. At the end, 8 MiB in use "
+        "block were at most 8 MiB of memory: about as much as the peak of the bytes in use. At the end, 8 MiB in use "
         "occupied 8 MiB of pages. At most 1 MiB were resident, including memory that is not from malloc. So at the "
         "peak of the bytes in use, at least 7 MiB of these pages were not resident.");
 }

@@ -39,6 +39,15 @@ mark 25000 0 second phase
 sample 15000 2000000 1000000
 sample 65000 4096000 1000000
 """
+# Memory that was mapped without malloc, in two looks; the first has most. Kind 40 maps, 41 unmaps, 43 moves the break.
+MAPPED = TRACE + """
+request 12000 0 40 0x700000 8192 0 2
+request 13000 1 40 0x800000 4096 0 2
+request 14000 1 43 0x900000 100 0 3
+request 60000 1 41 0x800000 4096 0 3
+memory 15000 0 1 - 0 1 9000 5000 2 - 2 2 12288 9000 2 - 0 1 4096 70 8 - 0 1 500 500
+memory 65000 0 1 - 0 1 9000 6000 2 - 2 1 8192 300 8 - 0 1 500 500
+"""
 PEAK = 64 + 1000 + 3000000
 OUTER, TWO, THREE = "program+0x10", "program+0x20", "program+0x30"
 NONE = "(no stack was taken)"
@@ -87,6 +96,41 @@ def folded():
     same(run("export", "none", "--folded").decode(), f"{NONE} {PEAK}\n")
     made("sampled", "stacks 1000\nstack 0 0x10\nevent 0 1 malloc 0x1000 1000 1\nevent 0 2 malloc 0x2000 1000\n")
     same(run("export", "sampled", "--folded").decode(), "0x10 1582\n")  # 1000 / (1 - 1/e)
+
+
+def mapped():
+    trace = made("mapped", MAPPED)
+
+    def lines(*options):
+        text = run("export", trace, "--folded", "--mapped", *options).decode()
+        return dict((line.rsplit(" ", 1)[0], int(line.rsplit(" ", 1)[1])) for line in text.splitlines())
+
+    two, three = f"{OUTER};{TWO}", f"{OUTER};{THREE}"
+    same(lines(), {two: 9000, NONE: 70})
+    same(lines("--what", "end"), {two: 300})
+    same(lines("--what", "total"), {two: 12288, three: 100})
+    same(lines("--blocks"), {two: 2, NONE: 1})
+    same(lines("--blocks", "--what", "total"), {two: 2, three: 1})
+    same(run("export", made("trace"), "--folded", "--mapped"), b"")
+    for what, resident in (("peak", [9000, 70]), ("end", [300])):
+        run("export", trace, "--pprof", "--what", what, "-o", "profile.gz")
+        with gzip.open("profile.gz") as file:
+            profile = fields(file.read())
+        texts = [text.decode() for text in profile[6]]
+        types = [texts[fields(one)[1][0]] for one in profile[1]]
+        same(types[4:], ["mapped_space", "mapped_resident"])
+        values = [packed(fields(one)[2][0]) for one in profile[2]]
+        same({len(row) for row in values}, {len(types)})
+        same([sum(column) for column in zip(*values)][1], 3000064 + 1500 + 32)
+        same(sorted(row[4] for row in values if row[4]), [100, 12288])
+        same(sorted((row[5] for row in values if row[5]), reverse=True), resident)
+    run("export", trace, "--perfetto", "-o", "track")
+    with open("track", "rb") as file:
+        packets = [fields(one) for one in fields(file.read())[1]]
+    tracks = [fields(track) for packet in packets for track in packet.get(60, [])]
+    number = next(track[1] for track in tracks if track.get(2) == [b"resident, mapped without malloc"])
+    same([(packet[8][0], event[30][0]) for packet in packets for event in map(fields, packet.get(11, [])) if event[11] == number],
+         [(1_500_000, 9070), (6_500_000, 300)])
 
 
 def pprof():
@@ -183,6 +227,15 @@ def arrow():
           ("free", 0, 0, ""), ("malloc", 32, 0, "")])
     same([row["time_ns"] for row in rows], [1_000_000 * i for i in range(1, 8)])
     same([row["address"] for row in rows], [0x1000, 0x2000, 0x100000, 0x100000, 0x3000, 0x2000, 0x4000])
+    run("export", made("mapped", MAPPED), "--arrow", "--mapped", "-o", "mapped.arrow")
+    with_calls = json.loads(subprocess.run([python, "-c", ARROW, "mapped.arrow"], capture_output=True, check=True).stdout)
+    own = [row for row in with_calls if row["op"].startswith("own ")]
+    same([(row["op"], row["size"], row["address"], row["thread"], row["time_ns"], row["stack"]) for row in own],
+         [("own mmap", 8192, 0x700000, 0, 1_200_000, f"{OUTER};{TWO}"), ("own mmap", 4096, 0x800000, 1, 1_300_000, f"{OUTER};{TWO}"),
+          ("own brk", 100, 0x900000, 1, 1_400_000, f"{OUTER};{THREE}"),
+          ("own munmap", 4096, 0x800000, 1, 6_000_000, f"{OUTER};{THREE}")])
+    same([row for row in with_calls if row not in own], rows)
+    same([row["time_ns"] for row in with_calls], sorted(row["time_ns"] for row in with_calls))
     # More than a batch of them.
     made("many", "stacks all\n" + "".join(f"event 0 {i} malloc {16 * i + 16} {i}\n" for i in range(70000)))
     run("export", "many", "--arrow", "-o", "many.arrow")
@@ -235,6 +288,8 @@ def refusals():
     run("export", trace, "--heaptrack", "--what", "end", code=2)
     run("export", trace, "--pprof", "--what", "total", code=2)
     run("export", trace, "--pprof", "--blocks", code=2)
+    run("export", trace, "--pprof", "--mapped", code=2)
+    run("export", trace, "--heaptrack", "--mapped", "-o", "heap.gz", code=2)
     run("export", trace, "--heaptrack", "-o", "heap", code=2)
     run("export", "absent", "--folded", code=1)
     with open("text", "w", encoding="ascii") as file:
@@ -277,6 +332,22 @@ def diff():
     same(rows("Bytes allocated, by thread's name"), {"(the first)": [1596, 5101596, 5100000]})
     assert "In use at the peak: from 2.86 MiB to 4.86 MiB, 70 % more." in " ".join(run("diff", "a", "b").decode().split())
     assert "No function had more" in run("diff", "a", "a").decode()
+
+
+def diff_mapped():
+    made("a", MAPPED), made("b", MAPPED.replace("2 - 2 2 12288 9000", "2 - 2 2 20480 16000"))
+    charts = charts_of(json.loads(run("diff", "a", "b", "--json")))
+
+    def rows(title):
+        return {row[0]: row[1:4] for row in charts[title]["rows"]}
+
+    same(rows("Resident memory, by kind"),
+         {"the allocator's heap": [5000, 5000, 0], "mapped by the program or a library, without malloc": [9070, 16070, 7000]})
+    same(rows("Resident, mapped without malloc, by function"), {"? in program": [9000, 16000, 7000]})
+    same(rows("Addresses mapped without malloc, by function"), {"? in program": [12288, 20480, 8192]})
+    text = " ".join(run("diff", "a", "b").decode().split())
+    assert "Resident, mapped without malloc: from 8.86 KiB to 15.7 KiB, 77.2 % more. Largest growth: ? in program" in text, text
+    assert "What the resident memory was for was not recorded in both traces." in run("diff", "a", made("trace")).decode()
 
 
 def diff_page():

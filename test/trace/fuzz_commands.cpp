@@ -98,9 +98,10 @@ void use_in_each_way(const trace::Trace &trace, const trace::Trace &other) {
     one_line_or([&] { compare(trace, other); });
     one_line_or([&] { compare(other, trace); });
     one_line_or([&] { write_pprof(trace, Moment::peak, nowhere); });
-    one_line_or([&] { write_folded(trace, {Moment::total, false}, nowhere); });
+    one_line_or([&] { write_folded(trace, {Moment::total, false, false}, nowhere); });
+    one_line_or([&] { write_folded(trace, {Moment::peak, false, true}, nowhere); });
     one_line_or([&] { write_heaptrack(trace, nowhere); });
-    one_line_or([&] { write_arrow(trace, nowhere); });
+    one_line_or([&] { write_arrow(trace, true, nowhere); });
     one_line_or([&] { write_perfetto(trace, nowhere); });
     for (const Touch touch : {Touch::recorded, Touch::all, Touch::none}) {
         one_line_or([&] {

@@ -54,6 +54,7 @@ test("the head says what is compared, and what grew", async () => {
         "totals",
         "time",
         "sites",
+        "resident",
         "sizes",
         "threads",
     ]);

@@ -336,6 +336,48 @@ function extremes() {
     };
 }
 
+// Steps upon each other, with names as long as the command's; rows that open to names of files and to stacks.
+const kMemory = [
+    "blocks in use, from malloc",
+    "held by the allocator, not in use",
+    "mapped by the program or a library, without malloc",
+    "code of the program and of libraries",
+    "all others, at most 1 % each",
+];
+function resident() {
+    const at = Array.from({ length: 12 }, (_, step) => ((step + 1) * kEnd) / 12);
+    const file = "/usr/lib/python3/dist-packages/a_folder/_json.cpython-311-x86_64-linux-gnu.so";
+    const stack =
+        "load_all(std::map<…>&) (long_name_of_a_file.cpp:1201) < parse(int, char**) (main.cpp:17) < main (main.cpp:3)";
+    return [
+        {
+            kind: "series",
+            title: "Resident memory by kind",
+            x: { label: "time", unit: "time", scale: "linear" },
+            y: { label: "resident bytes", unit: "bytes", scale: "linear" },
+            stacked: true,
+            step: true,
+            at,
+            series: kMemory.map((name, kind) => ({
+                name,
+                values: at.map((_, step) => (step * (5 - kind) + 1) * 2 ** 20),
+            })),
+        },
+        {
+            kind: "table",
+            title: "Resident memory by kind, 21 s after the start",
+            columns: [
+                { name: "memory", unit: "text" },
+                { name: "resident", unit: "bytes" },
+                { name: "share", unit: "fraction" },
+                { name: "addresses", unit: "bytes" },
+            ],
+            rows: kMemory.map((name, kind) => [name, (5 - kind) * 2 ** 24, (5 - kind) / 15, (5 - kind) * 2 ** 25]),
+            parts: kMemory.map((_, kind) => (kind < 4 ? [[kind % 2 === 0 ? file : stack, 2 ** 23, 0.1, 2 ** 24]] : [])),
+        },
+    ];
+}
+
 export function rich() {
     const random = generator(15);
     const section = (id, question, answer, ...charts) => ({ id, question, answer, charts });
@@ -379,6 +421,12 @@ export function rich() {
                 "Where does resident memory go?",
                 "At its peak the program asked for 76 % of what was resident; 11 % was free and held.",
                 inOneLine(random),
+            ),
+            section(
+                "resident",
+                "What is the resident memory made of?",
+                "Of 254 MiB resident 21 s after the start, 110 MiB are mapped by the program or its libraries without malloc.",
+                ...resident(),
             ),
             section(
                 "map",

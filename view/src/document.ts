@@ -36,6 +36,7 @@ export interface ReportDocument {
     slices: number[]; // their edges, in time
     marks: { time: number; text: string }[];
     frames: Frame[]; // of all call stacks, by number
+    threads?: string[]; // that charts tell apart, the last may stand for all others; none: no chart does
     sections: Section[];
     window?: [number, number]; // the document is of this time alone, in seconds; none: of the whole run
     compared?: string[]; // names of what is laid over each other (replay, diff)
@@ -47,6 +48,7 @@ export interface Frame {
     line: number;
     module: string;
     whole_name?: string; // with the arguments of templates; none: the name is whole
+    source?: { line: number; text: string; calls?: boolean }[]; // of its file: the lines from which it calls, and some around
 }
 
 export interface Section {
@@ -115,6 +117,14 @@ export interface MatrixChart {
     values: number[][];
 }
 
+// Values of some nodes. With threads, each value is that of one of the document's threads, and a node may stand here once for
+// each.
+export interface FlamePart {
+    nodes: number[];
+    values: number[];
+    threads?: number[];
+}
+
 // A tree of calls. Node 0 is the root; a node's parent comes before it. A measure's values are those of the node itself
 // (what was allocated right there), so that sums over children are the page's.
 export interface FlameChart {
@@ -126,7 +136,8 @@ export interface FlameChart {
         name: string;
         unit: Unit;
         values?: number[];
-        slices?: { nodes: number[]; values: number[] }[]; // sparse: by slice
+        slices?: FlamePart[]; // by slice
+        by_thread?: FlamePart; // the values again, where threads are told apart
         running?: boolean; // slices are changes: what was so at the end of one is the sum of it and all before
     }[];
 }
@@ -138,4 +149,5 @@ export interface TableChart {
     rows: (number | string)[][];
     frames?: number[]; // of each row the function that it is about; -1: none
     parts?: (number | string)[][][]; // of each row those that it is the sum of
+    threads?: Pick<TableChart, "rows" | "frames" | "parts">[]; // the same of each of the document's threads alone
 }

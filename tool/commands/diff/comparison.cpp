@@ -12,6 +12,7 @@
 
 #include "commands/diff/growth_flame.hpp"
 #include "reporting/document/words.hpp"
+#include "reporting/steps/mapped_memory.hpp"
 
 namespace gr::tool {
 
@@ -43,8 +44,8 @@ TableChart table_of(std::string title, const std::string &what, Unit unit, const
 }
 
 // Of both, by name; those that did not change are left out.
-template <class Key, class Name>
-Rows changed(const std::map<Key, Use> &before, const std::map<Key, Use> &after, double Use::*number, Name name) {
+template <class Key, class Sums, class Name>
+Rows changed(const std::map<Key, Sums> &before, const std::map<Key, Sums> &after, double Sums::*number, Name name) {
     constexpr double kRounding = 0.5;  // what sums of estimates leave of nothing
     std::map<Key, Row> all;
     for (const auto &[key, use] : before) all[key].before = use.*number;
@@ -212,6 +213,48 @@ Section sites(const ProgramUse &a, const ProgramUse &b, std::vector<Frame> *fram
     return section;
 }
 
+double sum_of(const std::map<std::string, Mapped> &by_site) {
+    double sum = 0;
+    for (const auto &[site, mapped] : by_site) sum += mapped.resident;
+    return sum;
+}
+
+Rows resident_rows(const ProgramUse &a, const ProgramUse &b) {
+    std::map<trace::MemoryKind, Row> kinds;
+    for (const auto &[kind, resident] : a.resident_by_kind) kinds[kind].before = resident;
+    for (const auto &[kind, resident] : b.resident_by_kind) kinds[kind].after = resident;
+    Rows rows;
+    for (auto &[kind, row] : kinds) {
+        if (row.before == 0 && row.after == 0) continue;
+        row.name = kind_name(kind);
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+Section resident(const ProgramUse &a, const ProgramUse &b) {
+    Section section{"resident", "What is the resident memory made of?", "", {}};
+    if (!a.has_kinds || !b.has_kinds) {
+        section.answer = "What the resident memory was for was not recorded in both traces.";
+        return section;
+    }
+    const Rows kinds = resident_rows(a, b);
+    const double before = sum_of(a.mapped_by_site);
+    const double after = sum_of(b.mapped_by_site);
+    const Rows sites = changed(a.mapped_by_site, b.mapped_by_site, &Mapped::resident, as_it_is);
+    section.answer = sentence("Resident, mapped without malloc", before, after, bytes_words) + " " +
+                     most_growth(sites, "No function mapped more that was resident.") +
+                     " All numbers here are of the moment when most was resident.";
+    const Axis axis{"resident bytes", Unit::bytes};
+    if (!kinds.empty()) section.charts.emplace_back(bars_of("Resident memory by kind", "memory", axis, kinds));
+    section.charts.emplace_back(table_of("Resident memory, by kind", "memory", Unit::bytes, kinds));
+    section.charts.emplace_back(
+        table_of("Resident, mapped without malloc, by function", "function", Unit::bytes, sites));
+    section.charts.emplace_back(table_of("Addresses mapped without malloc, by function", "function", Unit::bytes,
+                                         changed(a.mapped_by_site, b.mapped_by_site, &Mapped::addresses, as_it_is)));
+    return section;
+}
+
 Section threads(const ProgramUse &a, const ProgramUse &b) {
     const Rows bytes = changed(a.by_thread, b.by_thread, &Use::bytes, as_it_is);
     Section section{"threads", "Which threads?", most_growth(bytes, "No thread requested more bytes."), {}};
@@ -303,8 +346,8 @@ Document comparison_of(const ProgramUse &before, const ProgramUse &after, const 
         for (const Document::Mark &mark : use->marks)
             document.marks.push_back({mark.time, fmt::format("{}: {}", name, mark.text)});
     }
-    document.sections = {totals(before, after), times(before, after, time), sites(before, after, &document.frames),
-                         sizes(before, after), threads(before, after)};
+    document.sections = {totals(before, after),   times(before, after, time), sites(before, after, &document.frames),
+                         resident(before, after), sizes(before, after),       threads(before, after)};
     for (std::size_t i = 0; i < kStory; ++i) document.story.push_back(first_sentence(document.sections[i].answer));
     document.overview = std::get<SeriesChart>(document.sections[1].charts.front());
     document.slices = time.edges(TimeAxis::kSlices);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "base/text.hpp"
@@ -13,6 +14,7 @@
 #include "reporting/charts/point_series.hpp"
 #include "reporting/steps/class_sizes.hpp"
 #include "reporting/steps/gatherers.hpp"
+#include "reporting/steps/mapped_memory.hpp"
 #include "reporting/steps/samples.hpp"
 #include "reporting/steps/stack_profile.hpp"
 #include "reporting/steps/step_stream.hpp"
@@ -173,6 +175,25 @@ void add_sites(const trace::Trace &trace, const StackTotals &totals, const Namin
     }
 }
 
+void add_mapped(const trace::Trace &trace, const Naming &naming, ProgramUse *use) {
+    const std::optional<trace::MemoryLook> look = look_at_peak(trace);
+    if (!look) return;
+    use->has_kinds = true;
+    for (const trace::MemoryPart &part : look->parts) {
+        if (part.kind != trace::MemoryKind::recorder)
+            use->resident_by_kind[part.kind] += static_cast<double>(part.resident);
+    }
+    Calls calls(trace);
+    const LibraryCode library(naming.wrappers);
+    for (const MappedUse &mapped : mapped_profile(trace)) {
+        const bool is_known = mapped.stack != trace::StackNumber::none;
+        Mapped &sum = use->mapped_by_site[is_known ? caller_text(calls.of(mapped.stack), library, naming)
+                                                   : "(the call was not recorded)"];
+        sum.resident += mapped.at_peak.resident;
+        sum.addresses += mapped.at_peak.addresses;
+    }
+}
+
 // Each sample counts until the next.
 std::vector<double> resident_over_time(const trace::Trace &trace, const TimeAxis &axis) {
     const std::vector<trace::Sample> &samples = trace.samples();
@@ -216,6 +237,7 @@ ProgramUse use_of(const trace::Trace &trace, const TimeAxis &axis, const Naming 
     for (const trace::Mark &mark : trace.marks())
         use.marks.push_back({trace::seconds(mark.time), printable(mark.text)});
     add_sites(trace, totals, naming, &use);
+    add_mapped(trace, naming, &use);
     return use;
 }
 

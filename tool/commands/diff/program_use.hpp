@@ -28,6 +28,12 @@ struct Use {
     double at_end = 0;   // bytes
 };
 
+// Mapped without malloc, when most was resident of the moments at which that was looked at.
+struct Mapped {
+    double resident = 0;
+    double addresses = 0;
+};
+
 // What was allocated right there, and not in what it calls.
 struct CallNode {
     std::uint32_t parent = 0;  // of the first, which is all of the program, itself
@@ -53,6 +59,9 @@ struct ProgramUse {
 
     std::map<std::uint64_t, Use> by_class;  // by the size of Granary's block
     std::map<std::string, Use> by_site;
+    bool has_kinds = false;                                // of resident memory
+    std::map<trace::MemoryKind, double> resident_by_kind;  // when most was; without the recording's own
+    std::map<std::string, Mapped> mapped_by_site;
     std::map<std::string, Use> by_thread;                 // by name
     std::array<double, kTimeParts> most_in_part{};        // bytes in use
     std::array<Use, trace::kSizeBuckets> by_size_bucket;  // by the size asked for

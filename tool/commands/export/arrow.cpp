@@ -25,7 +25,7 @@ std::vector<ArrowColumn> columns() {
 // By an op's number.
 std::vector<std::string> op_names() {
     using trace::Op;
-    std::vector<std::string> names(trace::number_of(Op::brk) + std::size_t{1});
+    std::vector<std::string> names(static_cast<std::size_t>(trace::RequestKind::brk) + 1);
     const auto name = [&](Op op, const char *text) { names[trace::number_of(op)] = text; };
     name(Op::malloc, "malloc");
     name(Op::calloc, "calloc");
@@ -41,58 +41,99 @@ std::vector<std::string> op_names() {
     name(Op::unmap, "munmap");
     name(Op::advise, "madvise");
     name(Op::brk, "brk");
+    using trace::RequestKind;
+    const auto name_own = [&](RequestKind kind, const char *text) { names[static_cast<std::size_t>(kind)] = text; };
+    name_own(RequestKind::map, "own mmap");
+    name_own(RequestKind::unmap, "own munmap");
+    name_own(RequestKind::advise, "own madvise");
+    name_own(RequestKind::brk, "own brk");
     return names;
 }
 
 // The stacks that events have, as text, each a place; the first, of those without, is empty.
 class UsedStacks {
   public:
-    explicit UsedStacks(const trace::Trace &trace) : places_(trace.stacks().size()), texts_(1) {
+    UsedStacks(const trace::Trace &trace, const std::vector<trace::Request> &requests)
+        : places_(trace.stacks().size()), texts_(1) {
         Calls calls(trace);
         trace::Stream stream(trace);
-        for (trace::Event event; stream.next(&event);) {
-            if (event.stack == trace::StackNumber::none || places_[trace::number_of(event.stack)] != 0) continue;
-            places_[trace::number_of(event.stack)] = static_cast<std::uint32_t>(texts_.size());
-            texts_.push_back(folded_stack(calls.of(event.stack)));
-        }
+        for (trace::Event event; stream.next(&event);) take(event.stack, calls);
+        for (const trace::Request &request : requests) take(request.stack, calls);
     }
     [[nodiscard]] std::uint32_t place(trace::StackNumber stack) const { return places_[trace::number_of(stack)]; }
     [[nodiscard]] const std::vector<std::string> &texts() const { return texts_; }
 
   private:
+    void take(trace::StackNumber stack, Calls &calls) {
+        if (stack == trace::StackNumber::none || places_[trace::number_of(stack)] != 0) return;
+        places_[trace::number_of(stack)] = static_cast<std::uint32_t>(texts_.size());
+        texts_.push_back(folded_stack(calls.of(stack)));
+    }
+
     std::vector<std::uint32_t> places_;
     std::vector<std::string> texts_;
 };
 
+class Rows {
+  public:
+    Rows(const UsedStacks &stacks, Sink &sink) : stacks_(stacks), file_(columns(), sink) {
+        file_.dictionary(kOp, op_names());
+        file_.dictionary(kStack, stacks.texts());
+        for (const ArrowColumn &column : columns()) rows_.emplace_back(column.bytes);
+    }
+
+    void add(const trace::Event &event) {
+        const bool is_aligned = trace::obtains(event.op) && event.log2_alignment != 0;  // else it is madvise's advice
+        rows_[kAlignment].add(is_aligned ? std::uint64_t{1} << event.log2_alignment : 0);
+        rows_[kTook].add(event.nanoseconds);
+        add_common(event, trace::number_of(event.op));
+    }
+    void add(const trace::Request &request) {
+        rows_[kAlignment].add(0);
+        rows_[kTook].add(0);
+        add_common(request, static_cast<std::uint8_t>(request.kind));
+    }
+    void finish() {
+        if (rows_[kTime].count() != 0) flush();
+        file_.finish();
+    }
+
+  private:
+    template <class Call>
+    void add_common(const Call &call, std::uint8_t op) {
+        constexpr std::size_t kRows = std::size_t{1} << 16;
+        rows_[kTime].add(call.time.units * trace::kTimeUnitNanoseconds);
+        rows_[kThread].add(trace::number_of(call.thread));
+        rows_[kOp].add(op);
+        rows_[kAddress].add(call.address);
+        rows_[kSize].add(call.size);
+        rows_[kStack].add(stacks_.place(call.stack));
+        if (rows_[kTime].count() == kRows) flush();
+    }
+    void flush() {
+        file_.rows(rows_);
+        for (ArrowNumbers &column : rows_) column.clear();
+    }
+
+    const UsedStacks &stacks_;
+    ArrowFile file_;
+    std::vector<ArrowNumbers> rows_;
+};
+
 }  // namespace
 
-void write_arrow(const trace::Trace &trace, Sink &sink) {
-    constexpr std::size_t kRows = std::size_t{1} << 16;
-    const UsedStacks stacks(trace);
-    ArrowFile file(columns(), sink);
-    file.dictionary(kOp, op_names());
-    file.dictionary(kStack, stacks.texts());
-    std::vector<ArrowNumbers> rows;
-    for (const ArrowColumn &column : columns()) rows.emplace_back(column.bytes);
-    const auto flush = [&] {
-        file.rows(rows);
-        for (ArrowNumbers &column : rows) column.clear();
-    };
+void write_arrow(const trace::Trace &trace, bool mapped, Sink &sink) {
+    const std::vector<trace::Request> &requests = mapped ? trace.requests() : std::vector<trace::Request>();
+    const UsedStacks stacks(trace, requests);
+    Rows rows(stacks, sink);
+    auto request = requests.begin();
     trace::Stream stream(trace);
     for (trace::Event event; stream.next(&event);) {
-        rows[kTime].add(event.time.units * trace::kTimeUnitNanoseconds);
-        rows[kThread].add(trace::number_of(event.thread));
-        rows[kOp].add(trace::number_of(event.op));
-        rows[kAddress].add(event.address);
-        rows[kSize].add(event.size);
-        const bool is_aligned = trace::obtains(event.op) && event.log2_alignment != 0;  // else it is madvise's advice
-        rows[kAlignment].add(is_aligned ? std::uint64_t{1} << event.log2_alignment : 0);
-        rows[kTook].add(event.nanoseconds);
-        rows[kStack].add(stacks.place(event.stack));
-        if (rows[kTime].count() == kRows) flush();
+        for (; request != requests.end() && request->time < event.time; ++request) rows.add(*request);
+        rows.add(event);
     }
-    if (rows[kTime].count() != 0) flush();
-    file.finish();
+    for (; request != requests.end(); ++request) rows.add(*request);
+    rows.finish();
 }
 
 }  // namespace gr::tool

@@ -10,6 +10,7 @@
 
 namespace gr::tool {
 
-void write_arrow(const trace::Trace &trace, Sink &sink);
+// mapped: with the calls by which the program and its libraries obtain memory from the kernel themselves.
+void write_arrow(const trace::Trace &trace, bool mapped, Sink &sink);
 
 }  // namespace gr::tool

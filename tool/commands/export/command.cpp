@@ -36,6 +36,7 @@ struct ExportRequest {
     Moment moment = Moment::peak;
     bool moment_is_given = false;
     bool blocks = false;
+    bool mapped = false;
 };
 
 Format format_of(const ExportRequest &request) {
@@ -52,6 +53,12 @@ void refuse_what_does_not_fit(const ExportRequest &request, Format format) {
     if (request.moment == Moment::total && format == Format::pprof)
         throw Failure(ExitCode::usage, "--what total works with --folded only: --pprof always contains the total");
     if (request.blocks && format != Format::folded) throw Failure(ExitCode::usage, "--blocks works with --folded only");
+    if (request.mapped && format != Format::folded && format != Format::arrow)
+        throw Failure(ExitCode::usage,
+                      format == Format::heaptrack
+                          ? "--mapped works with --folded and --arrow only: heaptrack knows no mappings"
+                          : "--mapped works with --folded and --arrow only: --pprof and --perfetto "
+                            "always contain what was mapped");
     const bool is_heaptracks = request.file == "-" || request.file.ends_with(".gz") || request.file.ends_with(".zst");
     if (format == Format::heaptrack && !is_heaptracks)
         throw Failure(ExitCode::usage, "heaptrack opens only files whose names end in .gz or .zst");
@@ -76,13 +83,13 @@ ExitCode run_export(const ExportRequest &request) {
             write_pprof(trace, request.moment, *sink);
             break;
         case Format::folded:
-            write_folded(trace, {request.moment, request.blocks}, *sink);
+            write_folded(trace, {request.moment, request.blocks, request.mapped}, *sink);
             break;
         case Format::heaptrack:
             write_heaptrack(trace, *sink);
             break;
         case Format::arrow:
-            write_arrow(trace, *sink);
+            write_arrow(trace, request.mapped, *sink);
             break;
         case Format::perfetto:
             write_perfetto(trace, *sink);
@@ -119,6 +126,10 @@ void declare_options(CLI::App &options, ExportRequest &request) {
         ->type_name("peak|end|total")
         ->check(CLI::IsMember({"peak", "end", "total"}).description(""));
     options.add_flag("--blocks", request.blocks, "Count blocks instead of bytes");
+    options.add_flag(
+        "--mapped", request.mapped,
+        "Memory that the program or a library mapped without malloc: with --folded instead of blocks, with "
+        "--arrow the calls beside all others");
     options.footer(
         "Exit status: 0; 1 if the file is not a readable trace; 125 if the export cannot be written or granary\n"
         "itself fails; 2 if the command line is wrong.\n"

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "reporting/steps/mapped_memory.hpp"
 #include "reporting/steps/stack_profile.hpp"
 
 namespace gr::tool {
@@ -19,6 +20,13 @@ double value_of(const StackUse &use, const What &what) {
                           : what.moment == Moment::end ? use.at_end
                                                        : use.allocated;
     return what.blocks ? sum.blocks : sum.bytes;
+}
+
+// Bytes that are resident; of the whole run those that were mapped.
+double value_of(const MappedUse &use, const What &what) {
+    if (what.moment == Moment::total) return what.blocks ? use.calls : use.bytes;
+    const MappedSum &sum = what.moment == Moment::peak ? use.at_peak : use.at_end;
+    return what.blocks ? sum.mappings : sum.resident;
 }
 
 }  // namespace
@@ -38,8 +46,13 @@ std::string folded_stack(const std::vector<const Call *> &calls) {
 void write_folded(const trace::Trace &trace, const What &what, Sink &sink) {
     Calls calls(trace);
     std::map<std::string, double> lines;
-    for (const StackUse &use : stack_profile(trace)) {
-        lines[folded_stack(calls.of(use.stack))] += value_of(use, what);
+    const auto add = [&](const auto &uses) {
+        for (const auto &use : uses) lines[folded_stack(calls.of(use.stack))] += value_of(use, what);
+    };
+    if (what.mapped) {
+        add(mapped_profile(trace));
+    } else {
+        add(stack_profile(trace));
     }
     for (const auto &[stack, value] : lines) {
         const long long number = std::llround(value);

@@ -10,6 +10,7 @@
 
 #include "base/text.hpp"
 #include "commands/export/protobuf.hpp"
+#include "reading/trace/columns.hpp"
 #include "reading/trace/playback.hpp"
 #include "reporting/document/words.hpp"
 
@@ -46,7 +47,7 @@ constexpr std::uint64_t kUnitOther = 0;
 constexpr std::uint64_t kSequenceNumber = 1;
 
 // Tracks by id; threads come behind.
-enum Track : std::uint64_t { kProcessTrack = 1, kLiveBytes, kLiveBlocks, kResident, kCpu, kFirstThread };
+enum Track : std::uint64_t { kProcessTrack = 1, kLiveBytes, kLiveBlocks, kResident, kCpu, kMapped, kFirstThread };
 
 constexpr std::uint64_t kSteps = 8192;
 constexpr std::uint64_t kMostInstants = 10'000;
@@ -77,6 +78,7 @@ class Packets : public trace::Listener {
         for (const trace::Mark &mark : trace_.marks())
             instant(mark.time, kFirstThread + trace::number_of(mark.thread), printable(mark.text));
         write_samples();
+        write_mapped();
     }
 
     void before(const trace::Event &event) override {
@@ -167,6 +169,21 @@ class Packets : public trace::Listener {
         }
     }
 
+    // A look that is damaged is left out.
+    void write_mapped() {
+        for (const trace::MemoryBlock &block : trace_.memory()) {
+            try {
+                const trace::MemoryLook look = trace_.memory_at(block);
+                std::uint64_t resident = 0;
+                for (const trace::MemoryPart &part : look.parts)
+                    resident += part.kind == trace::MemoryKind::own ? part.resident : 0;
+                count(look.time, kMapped, resident);
+            } catch (const trace::Damage &) {
+                continue;
+            }
+        }
+    }
+
     void describe() {
         const trace::Start &start = trace_.start();
         Message one;
@@ -180,6 +197,7 @@ class Packets : public trace::Listener {
             describe_counter(kResident, "resident", kUnitBytes);
             describe_counter(kCpu, "CPU time of one CPU's", kUnitOther);
         }
+        if (!trace_.memory().empty()) describe_counter(kMapped, "resident, mapped without malloc", kUnitBytes);
         for (const trace::Thread &thread : trace_.threads()) {
             Message names;
             names.number(thread::kPid, static_cast<std::uint64_t>(start.process));

@@ -15,6 +15,7 @@
 
 #include "commands/export/protobuf.hpp"
 #include "reading/symbols/calls.hpp"
+#include "reporting/steps/mapped_memory.hpp"
 #include "reporting/steps/stack_profile.hpp"
 
 namespace gr::tool {
@@ -25,15 +26,23 @@ using namespace profile_proto;
 
 class Profile {
   public:
-    Profile(const trace::Trace &trace, Sink &sink) : trace_(trace), calls_(trace), sink_(sink) { number_of(""); }
+    Profile(const trace::Trace &trace, Sink &sink)
+        : trace_(trace), calls_(trace), sink_(sink), mapped_(mapped_profile(trace)) {
+        number_of("");
+    }
 
     void write(Moment in_use) {
         for (const auto &[type, unit] : {std::pair("alloc_objects", "count"), std::pair("alloc_space", "bytes"),
                                          std::pair("inuse_objects", "count"), std::pair("inuse_space", "bytes")}) {
             add(profile::kSampleType, value_type_of(type, unit));
         }
+        if (!mapped_.empty()) {
+            for (const char *const type : {"mapped_space", "mapped_resident"})
+                add(profile::kSampleType, value_type_of(type, "bytes"));
+        }
         add_mappings();
         for (const StackUse &use : stack_profile(trace_)) add_sample(use, in_use);
+        for (const MappedUse &use : mapped_) add_mapped(use, in_use);
         add_rest(in_use);
         for (const std::string *const text : texts_) {
             Message one;
@@ -123,15 +132,22 @@ class Profile {
         return at->second;
     }
     void add_sample(const StackUse &use, Moment in_use) {
+        const StackSum &now = in_use == Moment::peak ? use.at_peak : use.at_end;
+        std::vector<double> values = {use.allocated.blocks, use.allocated.bytes, now.blocks, now.bytes};
+        if (!mapped_.empty()) values.insert(values.end(), {0, 0});
+        add_values(use.stack, values);
+    }
+    void add_mapped(const MappedUse &use, Moment in_use) {
+        add_values(use.stack, {0, 0, 0, 0, use.bytes, (in_use == Moment::peak ? use.at_peak : use.at_end).resident});
+    }
+    void add_values(trace::StackNumber stack, const std::vector<double> &numbers) {
         std::vector<std::uint64_t> locations;
         const auto &stacks = trace_.stacks();
-        for (auto node = use.stack; node != trace::StackNumber::none; node = stacks[trace::number_of(node)].parent)
+        for (auto node = stack; node != trace::StackNumber::none; node = stacks[trace::number_of(node)].parent)
             locations.push_back(location_of(stacks[trace::number_of(node)].address));
         if (locations.empty()) locations.push_back(no_location());
-        const StackSum &now = in_use == Moment::peak ? use.at_peak : use.at_end;
         std::vector<std::uint64_t> values;
-        for (const double value : {use.allocated.blocks, use.allocated.bytes, now.blocks, now.bytes})
-            values.push_back(static_cast<std::uint64_t>(std::llround(value)));
+        for (const double value : numbers) values.push_back(static_cast<std::uint64_t>(std::llround(value)));
         Message one;
         one.numbers(sample::kLocations, locations);
         one.numbers(sample::kValues, values);
@@ -153,6 +169,7 @@ class Profile {
     const trace::Trace &trace_;
     Calls calls_;
     Sink &sink_;
+    std::vector<MappedUse> mapped_;  // empty: such memory was not recorded
     std::unordered_map<std::string, std::uint64_t> numbers_;
     std::vector<const std::string *> texts_;
     std::map<std::pair<std::string, std::string>, std::uint64_t> functions_;

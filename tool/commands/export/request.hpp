@@ -14,6 +14,7 @@ enum class Moment : std::uint8_t { peak, end, total };
 struct What {
     Moment moment = Moment::peak;
     bool blocks = false;  // and not their bytes
+    bool mapped = false;  // what was mapped without malloc, and not blocks
 };
 
 }  // namespace gr::tool

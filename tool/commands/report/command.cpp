@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 
@@ -16,6 +17,7 @@
 #include "command_line/command_line.hpp"
 #include "command_line/naming_options.hpp"
 #include "commands/report/server.hpp"
+#include "reading/symbols/source_folder.hpp"
 #include "reading/trace/reader.hpp"
 #include "reporting/analysis/analysis.hpp"
 #include "reporting/document/document_json.hpp"
@@ -34,16 +36,28 @@ struct ReportRequest {
     Naming naming;
 };
 
+// Nothing of a file is read for this.
+void hint_at_sources(const Document &document) {
+    const SourceFolder here(".");
+    const bool are_here = std::ranges::any_of(
+        document.frames, [&](const Frame &frame) { return !frame.file.empty() && here.has(frame.file); });
+    if (are_here)
+        print("source files of the program lie below this folder: --sources . shows their lines in the page\n");
+}
+
 ExitCode report(const ReportRequest &request) {
     const trace::Trace trace(request.file);
+    if (!request.naming.sources.empty()) const SourceFolder folder(request.naming.sources);  // or one line says why not
     if (request.serves) {
         serve(trace, request.naming, request.port);
         return ExitCode::success;
     }
     const std::string path = request.page.empty() ? request.file + ".html" : request.page;
-    const std::string page = page_of(to_json(analyse(trace, request.naming)));
+    const Document document = analyse(trace, request.naming);
+    const std::string page = page_of(to_json(document));
     write_whole(path, page);
     print(fmt::format("{}: {}\n", printable(path), bytes_words(static_cast<double>(page.size()))));
+    if (request.naming.sources.empty()) hint_at_sources(document);
     return ExitCode::success;
 }
 
@@ -65,6 +79,11 @@ void add_report(CommandLine &line) {
         ->type_name("PORT")
         ->needs(serves);
     add_naming(options, &request->naming);
+    options
+        .add_option(
+            "--sources", request->naming.sources,
+            "Show lines of the program's source files, of those below FOLDER; the page then contains these lines")
+        ->type_name("FOLDER");
     options.footer(
         "The page is one HTML file that needs no network. With --serve, open the printed address in a browser on\n"
         "this machine. A first picture appears soon even for a large trace, and 'Look closer' analyses a window of\n"

@@ -307,13 +307,19 @@ void Trace::take_memory(ByteView summary, ByteView body) {
     memory_.push_back(block);
 }
 
+// A look at the memory counts each page. What the kernel tells in a sample lags behind where a program has many threads, and
+// would be less.
 void Trace::leave_out_recorder() {
     auto next = memory_.begin();
     std::uint64_t recorder = 0;
     for (Sample &sample : samples_) {
-        for (; next != memory_.end() && next->summary.time <= sample.time.units; ++next)
+        std::uint64_t seen = 0;
+        for (; next != memory_.end() && next->summary.time <= sample.time.units; ++next) {
             recorder = next->summary.recorder;
+            seen = std::max(seen, next->summary.resident);
+        }
         sample.resident_bytes -= std::min(recorder, sample.resident_bytes);
+        sample.resident_bytes = std::max(sample.resident_bytes, seen);
     }
 }
 

@@ -51,7 +51,7 @@ class Trace {
     [[nodiscard]] const std::vector<ModuleList> &modules() const { return modules_; }
     [[nodiscard]] const StackNames &stack_names() const { return names_; }
     [[nodiscard]] const std::vector<Mark> &marks() const { return marks_; }
-    // Without what is resident of the recorder's own, as far as that was looked at.
+    // Without what is resident of the recorder's own, as far as that was looked at; no less than what a look just before saw.
     [[nodiscard]] const std::vector<Sample> &samples() const { return samples_; }
     [[nodiscard]] const std::vector<Request> &requests() const { return requests_; }  // by time
     [[nodiscard]] const std::vector<Relative> &relatives() const { return relatives_; }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "reporting/charts/call_sites.hpp"
+#include "reporting/charts/source_lines.hpp"
 #include "reporting/sections/cache_lines.hpp"
 #include "reporting/sections/footprint.hpp"
 #include "reporting/sections/fragmentation.hpp"
@@ -31,6 +32,7 @@
 #include "reporting/steps/gatherers.hpp"
 #include "reporting/steps/samples.hpp"
 #include "reporting/steps/scope.hpp"
+#include "reporting/steps/shown_threads.hpp"
 #include "reporting/steps/stack_totals.hpp"
 #include "reporting/steps/step_stream.hpp"
 
@@ -49,7 +51,8 @@ class Analysis {
           in_use_at_end_(scope_),
           held_at_peak_(scope_, "when resident memory was largest", "peak"),
           held_at_end_(scope_, "at the end", "end"),
-          sites_(scope_.trace, calls, naming) {}
+          sites_(scope_.trace, calls, naming),
+          sources_(naming.sources) {}
 
     // With what else is to be looked at.
     Document document(StepStream::Way way) {
@@ -62,13 +65,25 @@ class Analysis {
         }
         get<MemoryMap>().finish();
         Document document = head_of(scope_, steps.left_out());
-        document.sections = sections();
+        const ShownThreads threads(scope_.threads, get<StackTotals>());
+        document.sections = sections(threads);
         document.frames = sites_.frames();
+        add_sources(&document);
+        document.threads = threads.names();
         tell_story(&document);
         return document;
     }
 
   private:
+    // Calls without any lines have none, whatever the folder has.
+    void add_sources(Document *document) const {
+        if (sources_.empty() || document->frames.empty()) return;
+        SourceLines sources(sources_);
+        for (std::size_t i = 0; i < document->frames.size(); ++i)
+            sources.add_to(&document->frames[i], sites_.lines()[i]);
+        for (std::string &note : sources.notes(scope_.trace.start().began_nanoseconds))
+            document->notes.push_back(std::move(note));
+    }
     template <class Gatherer>
     Gatherer &get() {
         return std::get<Gatherer>(gatherers_);
@@ -86,9 +101,9 @@ class Analysis {
                               held_at_end_.look(playback.live());
                           }});
     }
-    std::vector<Section> sections() {
+    std::vector<Section> sections(const ShownThreads &threads) {
         std::vector<Section> sections = {get<Footprint>().section(),
-                                         origins_section(scope_, get<StackTotals>(), sites_),
+                                         origins_section(scope_, get<StackTotals>(), threads, sites_),
                                          get<ResidentMemory>().section(sites_),
                                          get<Statistics>().section(),
                                          get<MemoryMap>().section(),
@@ -99,7 +114,7 @@ class Analysis {
                                          get<Intervals>().section(),
                                          get<Threads>().section(),
                                          get<CacheLines>().section(),
-                                         in_use_at_end_.section(get<StackTotals>(), sites_)};
+                                         in_use_at_end_.section(get<StackTotals>(), threads, sites_)};
         add_held_pages(&sections);
         if (scope_.is_window) sections.insert(sections.begin(), single_events_.section(sites_));
         return sections;
@@ -126,6 +141,7 @@ class Analysis {
     HeldPages held_at_peak_;
     HeldPages held_at_end_;
     CallSites sites_;
+    std::string sources_;
 };
 
 }  // namespace

@@ -19,9 +19,12 @@ std::uint32_t CallSites::frame_of(const Call &call) {
     const std::string text = fmt::format("{}\n{}\n{}\n{}", call.function, call.file, line, call.module);
     const auto [known, is_first] = by_text_.try_emplace(text, static_cast<std::uint32_t>(frames_.size()));
     const bool is_short = !has_whole_names_ && call.brief != call.function;
-    if (is_first)
+    if (is_first) {
         frames_.push_back({is_short ? call.brief : call.function, call.file, line, call.module,
                            is_short ? call.function : std::string()});
+        lines_.emplace_back();
+    }
+    if (call.line != 0) lines_[known->second].insert(call.line);
     return known->second;
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,11 +22,12 @@
 
 namespace gr::tool {
 
-// How functions are told apart, as a user may choose.
+// How functions are told apart and shown, as a user may choose.
 struct Naming {
     std::vector<std::string> wrappers;  // more of the library's own code: LibraryCode
     bool lines = false;                 // a function's calls by line are calls of their own
     bool whole_names = false;           // with the arguments of templates
+    std::string sources;                // a folder whose source files may be shown; empty: none
 };
 
 class CallSites {
@@ -42,6 +44,8 @@ class CallSites {
     // at least one, the outermost first.
     [[nodiscard]] const std::vector<std::uint32_t> &frames_of(std::uint64_t address);
     [[nodiscard]] const std::vector<Frame> &frames() const { return frames_; }
+    // Of each of frames() the lines from which it calls.
+    [[nodiscard]] const std::vector<std::set<int>> &lines() const { return lines_; }
     [[nodiscard]] const std::vector<trace::StackNode> &stacks() const { return stacks_; }
     // The innermost function of a stack outside of the library's own code; where none is, the innermost that does more than
     // allocate.
@@ -71,6 +75,7 @@ class CallSites {
     bool has_whole_names_;
     BriefNames brief_names_;  // of all stacks, once they are asked for
     std::vector<Frame> frames_;
+    std::vector<std::set<int>> lines_;
     std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> by_address_;
     std::map<std::string, std::uint32_t> by_text_;
 };

@@ -33,7 +33,8 @@ std::vector<double> importance(const std::vector<StackMeasure> &measures, const 
 class Tree {
   public:
     Tree(std::string title, const std::vector<StackMeasure> &measures, const std::vector<double> &importance,
-         std::size_t most_nodes, CallSites &sites) {
+         std::size_t most_nodes, CallSites &sites, bool has_threads)
+        : has_threads_(has_threads) {
         chart_.title = std::move(title);
         chart_.parents = {0};
         chart_.frames = {-1};
@@ -45,6 +46,8 @@ class Tree {
     [[nodiscard]] FlameChart &chart() { return chart_; }
 
   private:
+    using Sums = std::map<std::pair<std::uint32_t, std::uint32_t>, double>;  // by node and thread
+
     void place(const std::vector<double> &importance, std::size_t most_nodes, CallSites &sites) {
         double least = 0;
         if (importance.size() > most_nodes) {
@@ -71,25 +74,35 @@ class Tree {
         }
     }
     FlameChart::Measure measured(const StackMeasure &measure) {
-        FlameChart::Measure made{measure.name, measure.unit, {}, {}, measure.is_running};
+        FlameChart::Measure made{measure.name, measure.unit, {}, {}, measure.is_running, {}};
         if (measure.parts.empty()) {
             made.values.resize(chart_.parents.size());
             for (std::size_t i = 0; i < measure.values.size(); ++i) made.values[node_of_[i]] += measure.values[i];
+            Sums sums;
+            for (const StackMeasure::Part &part : measure.by_thread) add(part, &sums);
+            if (has_threads_) made.by_thread = slice_of(sums);
             return made;
         }
-        std::vector<std::map<std::uint32_t, double>> slices(TimeAxis::kSlices);
-        for (const StackMeasure::Part &part : measure.parts) slices[part.slice][node_of_[part.stack]] += part.value;
-        for (const auto &slice : slices) {
-            FlameChart::Slice &one = made.slices.emplace_back();
-            for (const auto &[node, value] : slice) {
-                one.nodes.push_back(node);
-                one.values.push_back(value);
-            }
-            parts_ += slice.size();
-        }
+        std::vector<Sums> slices(TimeAxis::kSlices);
+        for (const StackMeasure::Part &part : measure.parts) add(part, &slices[part.slice]);
+        for (const Sums &sums : slices) made.slices.push_back(slice_of(sums));
         return made;
     }
+    void add(const StackMeasure::Part &part, Sums *sums) const {
+        (*sums)[{node_of_[part.stack], has_threads_ ? part.thread : 0}] += part.value;
+    }
+    FlameChart::Slice slice_of(const Sums &sums) {
+        FlameChart::Slice slice;
+        for (const auto &[at, value] : sums) {
+            slice.nodes.push_back(at.first);
+            slice.values.push_back(value);
+            if (has_threads_) slice.threads.push_back(at.second);
+        }
+        parts_ += sums.size();
+        return slice;
+    }
 
+    bool has_threads_;
     FlameChart chart_;
     Nodes node_of_;
     std::size_t parts_ = 0;
@@ -97,10 +110,11 @@ class Tree {
 
 }  // namespace
 
-FlameChart flame_of(const std::string &title, const std::vector<StackMeasure> &measures, CallSites &sites) {
+FlameChart flame_of(const std::string &title, const std::vector<StackMeasure> &measures, CallSites &sites,
+                    bool has_threads) {
     const std::vector<double> shares = importance(measures, sites.stacks());
     for (std::size_t nodes = kMostNodes;; nodes /= 2) {
-        Tree tree(title, measures, shares, nodes, sites);
+        Tree tree(title, measures, shares, nodes, sites, has_threads);
         const bool fits = tree.parts() <= kMostParts && tree.chart().parents.size() <= kMostNodes + 1;
         if (fits || nodes <= 1) return std::move(tree.chart());
     }

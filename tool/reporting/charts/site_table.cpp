@@ -14,7 +14,7 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-void add_to(Numbers *sums, const Numbers &numbers) {
+void add_numbers(Numbers *sums, const Numbers &numbers) {
     sums->resize(numbers.size());
     for (std::size_t i = 0; i < numbers.size(); ++i) (*sums)[i] += numbers[i];
 }
@@ -25,7 +25,7 @@ std::vector<TableChart::Row> rows_of(const std::map<std::string, Numbers> &sums,
     std::ranges::stable_sort(sorted, [](const auto &a, const auto &b) { return a.second[0] > b.second[0]; });
     if (sorted.size() > most) {
         Numbers rest;
-        for (std::size_t i = most; i < sorted.size(); ++i) add_to(&rest, sorted[i].second);
+        for (std::size_t i = most; i < sorted.size(); ++i) add_numbers(&rest, sorted[i].second);
         const std::string others = count_words(static_cast<double>(sorted.size() - most), "other", "others");
         sorted.resize(most);
         sorted.emplace_back(fmt::format("({})", others), std::move(rest));
@@ -42,29 +42,34 @@ std::vector<TableChart::Row> rows_of(const std::map<std::string, Numbers> &sums,
 
 }  // namespace
 
-void SiteTable::add(trace::StackNumber stack, const Numbers &numbers) {
+void SiteTable::add_to(Table *table, trace::StackNumber stack, const Numbers &numbers) {
     const CallSites::Site site = sites_.site(stack);
-    add_to(&rows_[site.function], numbers);
-    Function &function = functions_[site.function];
+    add_numbers(&table->rows[site.function], numbers);
+    Function &function = table->functions[site.function];
     if (site.frame) function.frame = static_cast<std::int32_t>(*site.frame);
-    add_to(&function.by_stack[site.path], numbers);
+    add_numbers(&function.by_stack[site.path], numbers);
+}
+
+void SiteTable::fill(TableChart *chart, const Table &table, std::size_t most_rows, std::size_t most_parts) {
+    chart->rows = rows_of(table.rows, most_rows);
+    for (const TableChart::Row &row : chart->rows) {
+        const auto function = table.functions.find(std::get<std::string>(row[0]));
+        const bool is_rest = function == table.functions.end();
+        chart->frames.push_back(is_rest ? -1 : function->second.frame);
+        chart->parts.push_back(is_rest ? std::vector<TableChart::Row>()
+                                       : rows_of(function->second.by_stack, most_parts));
+    }
 }
 
 TableChart SiteTable::chart() const {
     TableChart chart = chart_;
-    chart.rows = rows_of(rows_, kMostRows);
-    for (const TableChart::Row &row : chart.rows) {
-        const auto function = functions_.find(std::get<std::string>(row[0]));
-        const bool is_rest = function == functions_.end();
-        chart.frames.push_back(is_rest ? -1 : function->second.frame);
-        chart.parts.push_back(is_rest ? std::vector<TableChart::Row>()
-                                      : rows_of(function->second.by_stack, kMostParts));
-    }
+    fill(&chart, whole_, kMostRows, kMostParts);
+    for (const Table &thread : threads_) fill(&chart.threads.emplace_back(), thread, kMostOfThread, kMostPartsOfThread);
     return chart;
 }
 
 std::string SiteTable::largest() const {
-    const auto rows = rows_of(rows_, 1);
+    const auto rows = rows_of(whole_.rows, 1);
     return rows.empty() ? "" : short_name(std::get<std::string>(rows.front()[0]), kMostNamed);
 }
 

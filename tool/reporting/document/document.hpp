@@ -93,6 +93,9 @@ struct FlameChart {
     struct Slice {
         std::vector<std::uint32_t> nodes;
         std::vector<double> values;
+        // Of each value the number in Document::threads; a node may come once for each thread. Empty: threads are not told
+        // apart.
+        std::vector<std::uint32_t> threads{};
     };
     // Either values, or by slice of time.
     struct Measure {
@@ -101,6 +104,7 @@ struct FlameChart {
         std::vector<double> values;
         std::vector<Slice> slices;
         bool is_running = false;  // slices are changes: what was so at the end of one is the sum of it and all before
+        Slice by_thread{};        // the values again, where threads are told apart
     };
     std::string title;
     std::vector<std::uint32_t> parents;
@@ -123,6 +127,8 @@ struct TableChart {
     std::vector<std::int32_t> frames;
     // Of each row those that it is the sum of, in the same columns; empty: rows are not sums.
     std::vector<std::vector<Row>> parts;
+    // The same of each of Document::threads alone, with fewer rows; empty: threads are not told apart.
+    std::vector<TableChart> threads{};
 };
 
 using Chart = std::variant<SeriesChart, BarsChart, HeatChart, MatrixChart, FlameChart, TableChart>;
@@ -135,11 +141,17 @@ struct Section {
 };
 
 struct Frame {
+    struct SourceLine {
+        int line = 0;
+        std::string text;
+        bool calls = false;  // the function calls from here
+    };
     std::string name;
     std::string file;
     int line = 0;
     std::string module;
-    std::string whole_name{};  // empty: the name is whole
+    std::string whole_name{};          // empty: the name is whole
+    std::vector<SourceLine> source{};  // empty: not at hand, or not asked for
 };
 
 struct Document {
@@ -157,6 +169,7 @@ struct Document {
     std::vector<double> slices;
     std::vector<Mark> marks;
     std::vector<Frame> frames;
+    std::vector<std::string> threads;  // that charts tell apart, the last may stand for all others; empty: none does
     std::vector<Section> sections;
     std::vector<std::string> compared;  // names of what is laid over each other; empty: nothing is
 };

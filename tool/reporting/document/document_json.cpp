@@ -99,7 +99,12 @@ class Writer {
                chart.row_label, "column_label", chart.column_label, "unit", name_of(chart.unit), "values",
                chart.values);
     }
-    void put(const FlameChart::Slice &slice) { object("nodes", slice.nodes, "values", slice.values); }
+    void put(const FlameChart::Slice &slice) {
+        begin();
+        members("nodes", slice.nodes, "values", slice.values);
+        if (!slice.threads.empty()) members("threads", slice.threads);
+        end();
+    }
     void put(const FlameChart::Measure &measure) {
         begin();
         members("name", measure.name, "unit", name_of(measure.unit));
@@ -108,6 +113,7 @@ class Writer {
             members("values", measure.values);
         else
             members("slices", measure.slices);
+        if (!measure.by_thread.nodes.empty()) members("by_thread", measure.by_thread);
         end();
     }
     void put(const FlameChart &chart) {
@@ -117,13 +123,12 @@ class Writer {
     void put(const TableChart::Column &column) { object("name", column.name, "unit", name_of(column.unit)); }
     void put(const TableChart &chart) {
         begin();
-        members("kind", "table", "title", chart.title, "columns", chart.columns, "rows",
-                Rows{chart.columns, chart.rows});
-        if (!chart.frames.empty()) members("frames", chart.frames);
-        if (!chart.parts.empty()) {
-            std::vector<Rows> parts;
-            for (const std::vector<TableChart::Row> &rows : chart.parts) parts.push_back({chart.columns, rows});
-            members("parts", parts);
+        members("kind", "table", "title", chart.title, "columns", chart.columns);
+        put_rows(chart, chart.columns);
+        if (!chart.threads.empty()) {
+            std::vector<RowsOf> threads;
+            for (const TableChart &one : chart.threads) threads.push_back({one, chart.columns});
+            members("threads", threads);
         }
         end();
     }
@@ -133,10 +138,17 @@ class Writer {
     void put(const Section &section) {
         object("id", section.id, "question", section.question, "answer", section.answer, "charts", section.charts);
     }
+    void put(const Frame::SourceLine &line) {
+        begin();
+        members("line", line.line, "text", line.text);
+        if (line.calls) members("calls", true);
+        end();
+    }
     void put(const Frame &frame) {
         begin();
         members("name", frame.name, "file", frame.file, "line", frame.line, "module", frame.module);
         if (!frame.whole_name.empty()) members("whole_name", frame.whole_name);
+        if (!frame.source.empty()) members("source", frame.source);
         end();
     }
     void put(const Document::Mark &mark) { object("time", Moment{mark.time}, "text", mark.text); }
@@ -146,6 +158,7 @@ class Writer {
         members("version", 1, "title", document.title, "facts", document.facts, "notes", document.notes, "story",
                 document.story, "overview", document.overview, "slices", Edges{document.slices}, "marks",
                 document.marks, "frames", document.frames, "sections", document.sections);
+        if (!document.threads.empty()) members("threads", document.threads);
         if (document.window) members("window", Edges{{document.window->first, document.window->second}});
         if (!document.compared.empty()) members("compared", document.compared);
         end();
@@ -193,6 +206,23 @@ class Writer {
         fmt::format_to(std::back_inserter(text_), "{}", moment.seconds);
     }
     void put(const Edges &edges) { text_ += fmt::format("[{}]", fmt::join(edges.seconds, ",")); }
+    void put_rows(const TableChart &chart, const std::vector<TableChart::Column> &columns) {
+        members("rows", Rows{columns, chart.rows});
+        if (!chart.frames.empty()) members("frames", chart.frames);
+        if (chart.parts.empty()) return;
+        std::vector<Rows> parts;
+        for (const std::vector<TableChart::Row> &rows : chart.parts) parts.push_back({columns, rows});
+        members("parts", parts);
+    }
+    struct RowsOf {
+        const TableChart &chart;
+        const std::vector<TableChart::Column> &columns;
+    };
+    void put(const RowsOf &of) {
+        begin();
+        put_rows(of.chart, of.columns);
+        end();
+    }
     struct Rows {
         const std::vector<TableChart::Column> &columns;
         const std::vector<TableChart::Row> &rows;

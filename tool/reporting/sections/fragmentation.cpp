@@ -99,12 +99,13 @@ Section Fragmentation::section() const {
     const double resident = highest == nullptr ? 0 : static_cast<double>(highest->resident_bytes);
     const bool is_untouched = highest != nullptr && resident < bytes_of(most_live_);
     const std::string filled = live < bytes_of(most_live_) ? share_words(live, bytes_of(most_live_)) : "100 %";
+    const std::string times = count_words(blowup);
     section.answer = fmt::format(
-        "At the peak, {} were in use, in {}{} {}. The pages that held a block were at most {} of memory: {} times the "
-        "peak of the bytes in use.",
+        "At the peak, {} were in use, in {}{} {}. The pages that held a block were at most {} of memory: {} the peak "
+        "of the bytes in use.",
         bytes_words(live), count_words(static_cast<double>(most_live_.pages), "page", "pages"),
         is_untouched ? ", of which the blocks covered" : ", filled to", filled, bytes_words(bytes_of(most_pages_)),
-        count_words(blowup));
+        times == "1" ? "about as much as" : times + " times");
     if (live_ != 0) {
         section.answer +=
             fmt::format(" At the end, {} in use occupied {} of pages.", bytes_words(static_cast<double>(live_)),

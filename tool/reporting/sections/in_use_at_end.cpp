@@ -56,7 +56,7 @@ TableChart InUseAtEnd::by_thread() const {
     return table;
 }
 
-Section InUseAtEnd::section(const StackTotals &totals, CallSites &sites) const {
+Section InUseAtEnd::section(const StackTotals &totals, const ShownThreads &threads, CallSites &sites) const {
     Section section{"leaks", "What was still in use at the end?", "", {}};
     if (all_.blocks == 0) {
         section.answer = "Nothing: every block was freed.";
@@ -74,6 +74,12 @@ Section InUseAtEnd::section(const StackTotals &totals, CallSites &sites) const {
         if (sum.blocks <= 0) continue;
         table.add(trace::StackNumber{stack}, {sum.bytes, sum.blocks});
         bytes += sum.bytes;
+        if (!threads.are_told_apart()) continue;
+        for (const StackTotals::Share &share : totals.shares(stack)) {
+            if (share.at_end.blocks > 0)
+                table.add_of_thread(threads.of(share.group), trace::StackNumber{stack},
+                                    {share.at_end.bytes, share.at_end.blocks});
+        }
     }
     TableChart chart = table.chart();
     if (chart.rows.empty()) {
@@ -82,7 +88,9 @@ Section InUseAtEnd::section(const StackTotals &totals, CallSites &sites) const {
                               : " The functions that wanted these blocks are unknown: call stacks were not recorded.";
     } else {
         const double largest = std::get<double>(chart.rows.front()[1]);
-        section.answer += largest == bytes ? fmt::format(" All of these bytes come from {}.", table.largest())
+        const char *const all = scope_.has_sampled_stacks() ? " Every sampled stack of these blocks leads to {}."
+                                                            : " All of these bytes come from {}.";
+        section.answer += largest == bytes ? fmt::format(fmt::runtime(all), table.largest())
                                            : fmt::format(" The largest part, {}, comes from {}.",
                                                          share_words(largest, bytes), table.largest());
         if (scope_.has_sampled_stacks()) chart.title += kEstimated;

@@ -13,6 +13,7 @@
 #include "reporting/charts/call_sites.hpp"
 #include "reporting/document/document.hpp"
 #include "reporting/steps/scope.hpp"
+#include "reporting/steps/shown_threads.hpp"
 #include "reporting/steps/stack_totals.hpp"
 
 namespace gr::tool {
@@ -27,7 +28,7 @@ class InUseAtEnd {
 
     // Behind the last event.
     void look(const trace::LiveSet &live);
-    [[nodiscard]] Section section(const StackTotals &totals, CallSites &sites) const;
+    [[nodiscard]] Section section(const StackTotals &totals, const ShownThreads &threads, CallSites &sites) const;
 
   private:
     struct Sum {

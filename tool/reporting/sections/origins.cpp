@@ -18,32 +18,54 @@ namespace gr::tool {
 
 namespace {
 
-StackMeasure allocated(const StackTotals &totals, std::string name, Unit unit, double StackSum::*number) {
-    StackMeasure measure{std::move(name), unit, std::vector<double>(totals.count()), {}, false};
-    for (std::uint32_t stack = 0; stack < totals.count(); ++stack) {
-        for (const StackTotals::Part &part : totals.parts(stack)) {
-            measure.values[stack] += part.sum.*number;
-            measure.parts.push_back({stack, part.slice, part.sum.*number});
+// Numbers by stack, and where there are several by thread.
+struct Totals {
+    const StackTotals &by_stack;
+    const ShownThreads &threads;
+};
+
+StackMeasure allocated(const Totals &totals, std::string name, Unit unit, double StackSum::*number) {
+    const std::size_t count = totals.by_stack.count();
+    StackMeasure measure{std::move(name), unit, std::vector<double>(count), {}, {}, false};
+    for (std::uint32_t stack = 0; stack < count; ++stack) {
+        for (const StackTotals::Share &share : totals.by_stack.shares(stack)) {
+            for (const StackTotals::Part &part : share.parts) {
+                measure.values[stack] += part.sum.*number;
+                measure.parts.push_back({stack, part.slice, part.sum.*number, totals.threads.of(share.group)});
+            }
         }
     }
     return measure;
 }
 
-template <class Take>
-StackMeasure at_moment(const StackTotals &totals, std::string name, Unit unit, Take take) {
-    StackMeasure measure{std::move(name), unit, std::vector<double>(totals.count()), {}, false};
-    for (std::uint32_t stack = 0; stack < totals.count(); ++stack) measure.values[stack] = take(stack);
+StackMeasure at_moment(const Totals &totals, std::string name, Unit unit, StackSum StackTotals::Share::*moment,
+                       double StackSum::*number) {
+    const std::size_t count = totals.by_stack.count();
+    StackMeasure measure{std::move(name), unit, std::vector<double>(count), {}, {}, false};
+    for (std::uint32_t stack = 0; stack < count; ++stack) {
+        for (const StackTotals::Share &share : totals.by_stack.shares(stack)) {
+            const double value = share.*moment.*number;
+            measure.values[stack] += value;
+            if (value != 0) measure.by_thread.push_back({stack, 0, value, totals.threads.of(share.group)});
+        }
+    }
     return measure;
 }
 
-StackMeasure in_use(const StackTotals &totals, std::string name) {
-    StackMeasure measure{std::move(name), Unit::bytes, std::vector<double>(totals.count()), {}, true};
+StackMeasure in_use(const Totals &all, std::string name) {
+    const StackTotals &totals = all.by_stack;
+    StackMeasure measure{std::move(name), Unit::bytes, std::vector<double>(totals.count()), {}, {}, true};
     for (std::uint32_t stack = 0; stack < totals.count(); ++stack) {
         double live = 0;
         for (const StackTotals::Part &change : totals.changes(stack)) {
             live += change.sum.bytes;
             measure.values[stack] = std::max(measure.values[stack], live);
-            if (change.sum.bytes != 0) measure.parts.push_back({stack, change.slice, change.sum.bytes});
+        }
+        for (const StackTotals::Share &share : totals.shares(stack)) {
+            for (const StackTotals::Part &change : share.changes) {
+                if (change.sum.bytes == 0) continue;
+                measure.parts.push_back({stack, change.slice, change.sum.bytes, all.threads.of(share.group)});
+            }
         }
     }
     return measure;
@@ -95,23 +117,30 @@ double sum_of(const StackMeasure &measure) {
     return sum;
 }
 
+// Of one thread's share: the columns of the table by function.
+std::vector<double> numbers_of(const StackTotals::Share &share) {
+    StackSum allocated;
+    for (const StackTotals::Part &part : share.parts) allocated.add(part.sum);
+    return {share.at_peak.bytes, share.at_peak.blocks, allocated.bytes, allocated.blocks};
+}
+
 }  // namespace
 
-Section origins_section(const Scope &scope, const StackTotals &totals, CallSites &sites) {
+Section origins_section(const Scope &scope, const StackTotals &totals, const ShownThreads &threads, CallSites &sites) {
     Section section{"origins", "Where does the memory come from?", "", {}};
     if (!scope.has_stacks() || totals.count() < 2) {
         section.answer = scope.has_stacks() ? "No call stack was taken." : "Call stacks were not recorded.";
         return section;
     }
-    const auto peak = [&](std::uint32_t stack) { return totals.at_peak(stack); };
-    const auto end = [&](std::uint32_t stack) { return totals.at_end(stack); };
+    using Share = StackTotals::Share;
+    const Totals all{totals, threads};
     std::vector<StackMeasure> measures = {
-        at_moment(totals, "bytes at the peak", Unit::bytes, [&](auto stack) { return peak(stack).bytes; }),
-        at_moment(totals, "blocks at the peak", Unit::count, [&](auto stack) { return peak(stack).blocks; }),
-        allocated(totals, "bytes allocated", Unit::bytes, &StackSum::bytes),
-        allocated(totals, "blocks allocated", Unit::count, &StackSum::blocks),
-        at_moment(totals, "bytes at the end", Unit::bytes, [&](auto stack) { return end(stack).bytes; }),
-        at_moment(totals, "blocks at the end", Unit::count, [&](auto stack) { return end(stack).blocks; })};
+        at_moment(all, "bytes at the peak", Unit::bytes, &Share::at_peak, &StackSum::bytes),
+        at_moment(all, "blocks at the peak", Unit::count, &Share::at_peak, &StackSum::blocks),
+        allocated(all, "bytes allocated", Unit::bytes, &StackSum::bytes),
+        allocated(all, "blocks allocated", Unit::count, &StackSum::blocks),
+        at_moment(all, "bytes at the end", Unit::bytes, &Share::at_end, &StackSum::bytes),
+        at_moment(all, "blocks at the end", Unit::count, &Share::at_end, &StackSum::blocks)};
     SiteTable table("Memory by function",
                     {{"bytes at the peak", Unit::bytes},
                      {"blocks at the peak", Unit::count},
@@ -122,6 +151,11 @@ Section origins_section(const Scope &scope, const StackTotals &totals, CallSites
         if (measures[3].values[stack] <= 0) continue;
         table.add(trace::StackNumber{stack}, {measures[0].values[stack], measures[1].values[stack],
                                               measures[2].values[stack], measures[3].values[stack]});
+        if (!threads.are_told_apart()) continue;
+        for (const Share &share : totals.shares(stack)) {
+            if (!share.parts.empty())
+                table.add_of_thread(threads.of(share.group), trace::StackNumber{stack}, numbers_of(share));
+        }
     }
     TableChart chart = table.chart();
     if (chart.rows.empty()) {
@@ -140,8 +174,9 @@ Section origins_section(const Scope &scope, const StackTotals &totals, CallSites
         section.answer += fmt::format(" These are estimates: one stack was taken for every {} allocated, on average.",
                                       bytes_words(static_cast<double>(scope.trace.start().stack_bytes)));
     }
-    measures.insert(measures.begin() + 2, in_use(totals, "bytes in use at the end of the window"));
-    section.charts = {flame_of("Call stacks", measures, sites), by_function(scope, totals, sites), chart};
+    measures.insert(measures.begin() + 2, in_use(all, "bytes in use at the end of the window"));
+    section.charts = {flame_of("Call stacks", measures, sites, threads.are_told_apart()),
+                      by_function(scope, totals, sites), chart};
     return section;
 }
 

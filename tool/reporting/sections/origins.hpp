@@ -7,10 +7,12 @@
 #include "reporting/charts/call_sites.hpp"
 #include "reporting/document/document.hpp"
 #include "reporting/steps/scope.hpp"
+#include "reporting/steps/shown_threads.hpp"
 #include "reporting/steps/stack_totals.hpp"
 
 namespace gr::tool {
 
-[[nodiscard]] Section origins_section(const Scope &scope, const StackTotals &totals, CallSites &sites);
+[[nodiscard]] Section origins_section(const Scope &scope, const StackTotals &totals, const ShownThreads &threads,
+                                      CallSites &sites);
 
 }  // namespace gr::tool

@@ -14,6 +14,7 @@
 #include "base/text.hpp"
 #include "reporting/charts/site_table.hpp"
 #include "reporting/document/words.hpp"
+#include "reporting/steps/mapped_memory.hpp"
 #include "reporting/steps/samples.hpp"
 
 namespace gr::tool {
@@ -81,18 +82,12 @@ ResidentMemory::Use ResidentMemory::use_of(MemoryKind kind) {
 }
 
 const char *ResidentMemory::name_of(Use use) const {
+    if (use == in_malloc) return "blocks in use, from malloc";
     if (use == held && scope_.trace.start().ran_before) return "blocks from before the recording, and free memory";
-    constexpr std::array<const char *, kUses> kNames = {"blocks in use, from malloc",
-                                                        "held by the allocator, not in use",
-                                                        "mapped by the program or a library, without malloc",
-                                                        "stacks of threads",
-                                                        "variables of the program and of libraries",
-                                                        "code of the program and of libraries",
-                                                        "other mapped files",
-                                                        "shared memory",
-                                                        "mapped before the recording began",
-                                                        "not known"};
-    return kNames[use];
+    if (use == held) return "held by the allocator, not in use";
+    unsigned kind = 1;
+    while (kind + 1 < trace::kMemoryKinds && use_of(static_cast<MemoryKind>(kind)) != use) ++kind;
+    return kind_name(static_cast<MemoryKind>(kind));
 }
 
 // Nothing where it is damaged.
@@ -222,7 +217,16 @@ TableChart ResidentMemory::by_kind(const trace::MemoryLook &memory, const Uses &
         table.parts.back() = {{name_of(in_malloc), uses[in_malloc], ratio(uses[in_malloc], whole), kNoNumber},
                               {name_of(held), uses[held], ratio(uses[held], whole), kNoNumber}};
     }
-    return table;
+    std::vector<std::size_t> order(table.rows.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, std::greater<>(),
+                             [&](std::size_t row) { return std::get<double>(table.rows[row][1]); });
+    TableChart sorted = table;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        sorted.rows[i] = table.rows[order[i]];
+        sorted.parts[i] = table.parts[order[i]];
+    }
+    return sorted;
 }
 
 std::string ResidentMemory::answer(const Look &look, const trace::MemoryLook &memory, const Uses &uses) const {
@@ -240,14 +244,18 @@ std::string ResidentMemory::answer(const Look &look, const trace::MemoryLook &me
                                                           "mapped before the recording began",
                                                           "not known"};
     constexpr double kWorthTelling = 0.005;
-    std::vector<std::string> phrases;
+    std::vector<std::size_t> told;
     for (std::size_t use = 0; use < kUses; ++use) {
-        if (use != in_malloc && uses[use] < kWorthTelling * whole) continue;
-        const bool is_first = phrases.empty();
+        if (use == in_malloc || uses[use] >= kWorthTelling * whole) told.push_back(use);
+    }
+    std::ranges::stable_sort(told, std::greater<>(), [&](std::size_t use) { return uses[use]; });
+    std::vector<std::string> phrases;
+    for (const std::size_t use : told) {
+        const char *const verb = phrases.empty() ? "are " : "";
         const char *const phrase = use == held && scope_.trace.start().ran_before
                                        ? "held by the allocator, as blocks from before the recording or free memory"
                                        : kPhrases[use];
-        phrases.push_back(fmt::format("{} {}{}", bytes_words(uses[use]), is_first ? "are " : "", phrase));
+        phrases.push_back(fmt::format("{} {}{}", bytes_words(uses[use]), verb, phrase));
     }
     std::string text =
         fmt::format("Of {} resident {} after the start, {}.", bytes_words(whole), when, list_words(phrases));
@@ -291,7 +299,8 @@ Section ResidentMemory::section(CallSites &sites) {
     }
     TableChart functions = table.chart();
     if (functions.rows.empty()) return section;
-    section.answer += fmt::format(" Most of what was mapped without malloc was mapped by {}.", table.largest());
+    section.answer += fmt::format(" Of what was mapped without malloc, {} mapped the most: {}.", table.largest(),
+                                  bytes_words(std::get<double>(functions.rows.front()[1])));
     section.charts.emplace_back(std::move(functions));
     return section;
 }

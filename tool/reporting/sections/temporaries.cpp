@@ -65,7 +65,8 @@ Section Temporaries::section(CallSites &sites) const {
         section.answer += " The functions that wanted them are unknown: none of these blocks has a call stack.";
     } else {
         if (scope_.has_sampled_stacks()) chart.title += kEstimated;
-        section.answer += fmt::format(" Most of them were requested by {}.", table.largest());
+        section.answer +=
+            fmt::format(" {} requested {}.", table.largest(), temporaries_ == 1 ? "it" : "the most of them");
         section.charts.emplace_back(std::move(chart));
     }
     return section;

@@ -43,6 +43,8 @@ TableChart Threads::table() const {
     table.columns = {{"thread", Unit::text},
                      {"blocks allocated", Unit::count},
                      {"bytes allocated", Unit::bytes},
+                     {"most in use", Unit::bytes},
+                     {"when", Unit::time},
                      {"blocks freed", Unit::count},
                      {"own blocks freed", Unit::count},
                      {"other threads' blocks freed", Unit::count},
@@ -56,9 +58,9 @@ TableChart Threads::table() const {
         }
         const std::uint64_t own = freed_[std::size_t{group} * groups_ + group].blocks;
         table.rows.push_back({scope_.threads.name(group), static_cast<double>(allocated_[group].blocks),
-                              static_cast<double>(allocated_[group].bytes), static_cast<double>(by_it),
-                              static_cast<double>(own), static_cast<double>(by_it - own),
-                              static_cast<double>(of_it - own)});
+                              static_cast<double>(allocated_[group].bytes), static_cast<double>(live_[group].most),
+                              trace::seconds(live_[group].when), static_cast<double>(by_it), static_cast<double>(own),
+                              static_cast<double>(by_it - own), static_cast<double>(of_it - own)});
     }
     return table;
 }

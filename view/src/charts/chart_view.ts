@@ -4,6 +4,7 @@
 // Must not know: any one chart.
 
 import type { ChosenFunction } from "../data/chosen";
+import type { ChosenThread } from "../data/chosen_thread";
 import type { Table } from "../data/table";
 import type { TimeWindow } from "../data/window";
 import type { ReportDocument } from "../document";
@@ -18,7 +19,9 @@ export interface ChartView {
     readonly knowsHeight: boolean; // before it is drawn: what is below does not move when it is
     draw(width: number): void;
     table(): Table;
+    readonly tellsThreads?: boolean; // it is about the chosen thread alone
     windowChanged?(): void;
+    threadChanged?(): void;
     zoomedTimes?(): [number, number] | null;
 }
 
@@ -27,6 +30,7 @@ export interface Place {
     readonly window: TimeWindow;
     readonly theme: Theme;
     readonly chosen: ChosenFunction;
+    readonly thread: ChosenThread;
     readonly label: string;
     tell(text: string): void; // what the keyboard's cursor is at: shown below the chart, and read out
     hint(text: string, at: PointerEvent): void; // what the mouse is at

@@ -15,6 +15,7 @@ import type { ChartView, Place } from "./chart_view";
 import { functionCard } from "./function_card";
 import { layout, type Placed } from "./flame_layout";
 import { kFont, sized } from "./paint";
+import { threadControl } from "./thread_control";
 
 const kRow = 22;
 const kTextRoom = 28;
@@ -27,6 +28,7 @@ class Flame implements ChartView {
     readonly keys =
         "Up and down arrows move to callers and callees, left and right along the row, Enter zooms to the call, 0 shows all.";
     readonly knowsHeight = false;
+    readonly tellsThreads: boolean;
     private readonly canvas = make("canvas", {});
     private readonly scroll = make("div", { class: "plot flame", tabindex: "0" }, this.canvas);
     private readonly search = make("input", {
@@ -62,6 +64,9 @@ class Flame implements ChartView {
         private readonly place: Place,
     ) {
         this.modules = [...new Set(place.document.frames.map(({ module }) => module))];
+        this.tellsThreads = chart.measures.some(
+            ({ by_thread, slices }) => by_thread !== undefined || slices?.some(({ threads }) => threads !== undefined),
+        );
         this.top = this.zoomed = this.tree();
         this.search.addEventListener("input", () => this.find());
         this.controls = [
@@ -79,6 +84,7 @@ class Flame implements ChartView {
                 ["From main down", "From the allocation up"],
                 (at) => ((this.turned = at === 1), this.renew()),
             ),
+            ...(this.tellsThreads ? threadControl(place) : []),
             this.search,
             this.only,
             this.found,
@@ -105,12 +111,13 @@ class Flame implements ChartView {
     private tree(): Call {
         const { parents, frames, measures } = this.chart;
         const measure = measures[this.measure];
-        const own =
-            measure === undefined
-                ? new Float64Array(parents.length)
-                : nodesInWindow(measure, parents.length, this.place.window);
+        const own = measure === undefined ? new Float64Array(parents.length) : this.ownOf(measure);
         if (this.isFiltered && this.pattern !== null) this.filter(own);
         return (this.turned ? callers : callees)(parents, frames, own, this.nameOf);
+    }
+    private ownOf(measure: FlameChart["measures"][number]): Float64Array {
+        const { window, thread } = this.place;
+        return nodesInWindow(measure, this.chart.parents.length, window, thread.number);
     }
     // Stacks without any function that matches count for nothing.
     private filter(own: Float64Array): void {
@@ -140,6 +147,9 @@ class Flame implements ChartView {
         this.cursor = cursor && this.again(cursor);
         this.showCard();
     }
+    threadChanged(): void {
+        this.windowChanged();
+    }
     private choose(isLookedAt: boolean): void {
         this.showCard();
         if (isLookedAt) {
@@ -162,12 +172,7 @@ class Flame implements ChartView {
     }
     private ofDirection(direction: typeof callees): Call {
         const { parents, frames, measures } = this.chart;
-        return direction(
-            parents,
-            frames,
-            nodesInWindow(measures[this.measure]!, parents.length, this.place.window),
-            this.nameOf,
-        );
+        return direction(parents, frames, this.ownOf(measures[this.measure]!), this.nameOf);
     }
     private renew(): void {
         this.windowChanged();
@@ -190,7 +195,7 @@ class Flame implements ChartView {
             frame === null
                 ? []
                 : [
-                      [frame.file === "" ? "" : `${frame.file}:${frame.line}`, frame.module]
+                      [frame.file === "" || frame.line === 0 ? frame.file : `${frame.file}:${frame.line}`, frame.module]
                           .filter((part) => part !== "")
                           .join(" in "),
                   ];

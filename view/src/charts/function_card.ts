@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the chosen function of a flame graph: what it and its callees have of the measure, who calls it, and what it calls.
 // Invariant: a stack counts once, however often the function stands in it: at its outermost call for callers, and for callees at
-//    its innermost.
+//    its innermost. Source lines are shown where the document has them.
 // Must not know: pixels.
 
 import { type Call, neighbours } from "../data/calls";
@@ -13,6 +13,32 @@ import { shortened } from "../data/names";
 
 const kMost = 10; // of callers, of callees
 const kMostText = 90; // letters of a name
+
+// Lines that do not follow each other have a gap between them.
+function sourceOf({ source = [] }: Frame): HTMLElement[] {
+    if (source.length === 0) return [];
+    const rows = source.flatMap(({ line, text, calls }, at) => [
+        ...(at > 0 && source[at - 1]!.line + 1 < line ? [make("li", { class: "gap" }, "…")] : []),
+        make(
+            "li",
+            { class: calls === true ? "calls" : "" },
+            make("span", { class: "line" }, String(line)),
+            make("code", {}, text),
+        ),
+    ]);
+    return [
+        make(
+            "div",
+            {
+                class: "source",
+                tabindex: "0",
+                role: "region",
+                "aria-label": "Source lines; those that call are marked",
+            },
+            make("ol", {}, ...rows),
+        ),
+    ];
+}
 
 export function functionCard(
     top: Call,
@@ -79,6 +105,7 @@ export function functionCard(
             {},
             `${measure.name}: ${format(total, measure.unit)} (${share(total)}) in it and what it calls, ${format(own, measure.unit)} right here.`,
         ),
+        ...sourceOf(frame),
         make("div", { class: "card-lists" }, list("Called by", above), list("Calls", below)),
     );
 }

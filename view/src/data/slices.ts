@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: values summed over the slices of the window; where slices are changes, what was so at its end.
+// What: values summed over the slices of the window, of all threads or of one; where slices are changes, what was so at its end.
 // Invariant: plain sums in the order of the slices; whole numbers below 2^53 are exact.
 // Must not know: what is counted.
 
-import type { BarsChart, FlameChart } from "../document";
+import type { BarsChart, FlameChart, FlamePart } from "../document";
+import { kAllThreads } from "./chosen_thread";
 import type { TimeWindow } from "./window";
 
 export function barsInWindow(series: BarsChart["series"][number], buckets: number, window: TimeWindow): number[] {
@@ -24,17 +25,20 @@ export function nodesInWindow(
     measure: FlameChart["measures"][number],
     nodes: number,
     window: TimeWindow,
+    thread = kAllThreads,
 ): Float64Array {
     const sums = new Float64Array(nodes);
+    const add = (part: FlamePart): void =>
+        part.nodes.forEach((node, at) => {
+            if (thread === kAllThreads || part.threads?.[at] === thread)
+                sums[node] = (sums[node] ?? 0) + (part.values[at] ?? 0);
+        });
     if (measure.slices === undefined) {
-        sums.set(measure.values ?? []);
+        if (thread === kAllThreads) sums.set(measure.values ?? []);
+        else if (measure.by_thread !== undefined) add(measure.by_thread);
         return sums;
     }
     const first = measure.running === true ? 0 : window.first;
-    for (const slice of measure.slices.slice(first, window.last)) {
-        slice.nodes.forEach((node, at) => {
-            sums[node] = (sums[node] ?? 0) + (slice.values[at] ?? 0);
-        });
-    }
+    measure.slices.slice(first, window.last).forEach(add);
     return sums;
 }

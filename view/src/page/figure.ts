@@ -6,6 +6,7 @@
 import { isEmpty, viewOf } from "../charts/charts";
 import type { ChartView, Place } from "../charts/chart_view";
 import type { ChosenFunction } from "../data/chosen";
+import type { ChosenThread } from "../data/chosen_thread";
 import { csvOf } from "../data/table";
 import { format } from "../data/units";
 import type { Chart, ReportDocument } from "../document";
@@ -22,6 +23,7 @@ export interface Surroundings {
     window: TimeWindow;
     theme: Theme;
     chosen: ChosenFunction;
+    thread: ChosenThread;
     hint: Hint;
 }
 
@@ -72,6 +74,7 @@ export class Figure {
         new IntersectionObserver(([entry]) => this.near(entry?.isIntersecting === true), { rootMargin: kNear }).observe(
             this.element,
         );
+        if (this.view.tellsThreads === true) around.thread.listen(() => this.threadChanged());
         this.describeKeys();
         this.sayScope();
     }
@@ -128,6 +131,14 @@ export class Figure {
         if (window.isWhole) this.scope.textContent = "";
         else if (this.view.follows === "nothing") this.scope.textContent = wholeOf(this.around.document);
         else this.scope.textContent = `${format(window.from, "time")} – ${format(window.to, "time")}`;
+        const thread = this.threadName();
+        if (thread !== "")
+            this.scope.textContent = [thread, this.scope.textContent].filter((part) => part !== "").join(", ");
+    }
+    // Of the thread that this chart is limited to; of none "".
+    private threadName(): string {
+        if (this.view.tellsThreads !== true) return "";
+        return this.around.document.threads?.[this.around.thread.number] ?? "";
     }
     private selectTimes(): void {
         const times = this.view.zoomedTimes?.();
@@ -148,6 +159,12 @@ export class Figure {
             this.refreshTable();
         }
         this.drawIfNear();
+    }
+    private threadChanged(): void {
+        this.view.threadChanged?.();
+        this.sayScope();
+        this.refreshTable();
+        this.stale(false);
     }
     // What lies far away takes up the window when it is looked at.
     private takeWindow(): void {
@@ -187,6 +204,9 @@ export class Figure {
         this.takeWindow();
         const { window } = this.around;
         const part = window.isWhole || this.view.follows === "nothing" ? "" : `-${window.from}s-${window.to}s`;
-        download(`${this.file}${part}.csv`, csvOf(this.view.table()));
+        const thread = this.threadName()
+            .replace(/[^\p{L}\p{N}._-]+/gu, "-")
+            .replace(/^-|-$/g, "");
+        download(`${this.file}${thread === "" ? "" : `-${thread}`}${part}.csv`, csvOf(this.view.table()));
     }
 }

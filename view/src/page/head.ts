@@ -70,7 +70,13 @@ export function headOf(around: Surroundings, more: HTMLElement[]): HTMLElement {
     const told =
         story.length === 0
             ? []
-            : [make("div", { class: "story" }, ...story.map((sentence) => make("p", {}, sentence)))];
+            : [
+                  make(
+                      "div",
+                      { class: story.length % 2 === 0 ? "story even" : "story" },
+                      ...story.map((sentence) => make("p", {}, sentence)),
+                  ),
+              ];
     const beside =
         compared === undefined || compared.length === 0
             ? []

@@ -4,6 +4,7 @@
 // Must not know: where the document came from.
 
 import { ChosenFunction } from "../data/chosen";
+import { ChosenThread } from "../data/chosen_thread";
 import { tellMomentsOf } from "../data/units";
 import { TimeWindow } from "../data/window";
 import type { ReportDocument } from "../document";
@@ -28,7 +29,14 @@ export function showPage(root: HTMLElement, report: ReportDocument, theme: Theme
     tellMomentsOf(report.slices);
     const window = new TimeWindow(report.slices);
     const hint = new Hint();
-    const around: Surroundings = { document: report, window, theme, chosen: new ChosenFunction(), hint };
+    const around: Surroundings = {
+        document: report,
+        window,
+        theme,
+        chosen: new ChosenFunction(),
+        thread: new ChosenThread(),
+        hint,
+    };
     const { closer, back } = ways;
     const more =
         closer === null
