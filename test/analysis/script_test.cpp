@@ -192,9 +192,8 @@ TEST_F(ScriptTest, ResidentMemoryOfAProgramThatRanBefore) {
     }
     const Section section = section_of(analyse(trace::Trace(path)), "resident");
     EXPECT_EQ(section.answer,
-              "Of 24 KiB resident 2 µs after the start, 0 bytes are in use from malloc, 16 KiB held by the allocator, "
-              "as blocks "
-              "from before the recording or free memory and 8 KiB mapped before the recording began.");
+              "Of 24 KiB resident 2 µs after the start, 16 KiB are held by the allocator (blocks from before the "
+              "recording, and free memory), 8 KiB mapped before the recording began and 0 bytes in use from malloc.");
     const auto &table = std::get<TableChart>(section.charts[1]);
     ASSERT_EQ(table.rows.size(), 2U);
     EXPECT_EQ(std::get<std::string>(table.parts[0][1][0]), "blocks from before the recording, and free memory");

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "reader.hpp"
 
@@ -316,6 +318,13 @@ TEST_P(Over, AllStacks) {
     EXPECT_TRUE(is_found);
 }
 
+std::uint64_t depth_of(const std::vector<std::uint64_t> &stack) {
+    std::uint64_t depth = 0;
+    for (const std::uint64_t word : stack)
+        depth += (word & GR_RECORDED_CALLS_LEFT_OUT) != 0 ? word & ~GR_RECORDED_CALLS_LEFT_OUT : 1;
+    return depth;
+}
+
 // The function that called last, of the outermost calls: which of the ways, and not the one that went before.
 TEST_P(Over, DeepStacksKeepBothEnds) {
     Wanted wanted = over();
@@ -333,9 +342,7 @@ TEST_P(Over, DeepStacksKeepBothEnds) {
         if (event.kind != GR_RECORD_MALLOC) continue;
         const std::uint64_t calls = 20001 - (event.size - 1);  // of the descent
         const std::uint64_t way = ways[seen++ / 21];
-        std::uint64_t depth = 0;
-        for (const std::uint64_t word : event.stack)
-            depth += (word & GR_RECORDED_CALLS_LEFT_OUT) != 0 ? word & ~GR_RECORDED_CALLS_LEFT_OUT : 1;
+        const std::uint64_t depth = depth_of(event.stack);
         if (outer_calls == 0) outer_calls = depth - calls;
         EXPECT_EQ(outer_calls + calls, depth) << event.size;
         EXPECT_EQ(depth > 32 ? 33U : depth, event.stack.size());
@@ -401,12 +408,14 @@ TEST(Recorder, LibcsOwnNames) {
     EXPECT_EQ(recorded.output, lines(calls_of(recorded)));
 }
 
-// A handler that allocates, within the allocator and within the writing of records.
+// A handler that allocates, within the allocator, within a walk of the stack and within the writing of records. The stacks of
+// calls that it interrupts are all the same.
 TEST(Recorder, HandlersLoseNothing) {
-    for (const std::uint64_t records : {64U, 4096U}) {
+    for (const auto &[records, stack_bytes] : {std::pair(64U, 0U), std::pair(4096U, 0U), std::pair(4096U, 1U)}) {
         Wanted wanted;
         wanted.preload_behind = BUMP_LIBRARY;
         wanted.ring_records = records;
+        wanted.stack_bytes = stack_bytes;
         wanted.pause_microseconds = 10;
         const Recorded recorded = record(wanted, {kProgram, "interrupted"});
         ASSERT_TRUE(ends_well(recorded));
@@ -414,12 +423,18 @@ TEST(Recorder, HandlersLoseNothing) {
         unsigned long long signals = 0;
         ASSERT_EQ(2, std::sscanf(recorded.output.c_str(), "0 0 %llu 0 1 0 %llu 0", &calls, &signals));
         std::map<std::uint64_t, std::uint64_t> sizes;
+        std::map<std::uint64_t, std::set<std::vector<std::uint64_t>>> stacks;
         std::uint64_t freed = 0;
         for (const Event &event : between_marks(recorded)) {
-            if (event.kind == GR_RECORD_MALLOC) ++sizes[event.size];
+            if (event.kind == GR_RECORD_MALLOC) {
+                ++sizes[event.size];
+                EXPECT_EQ(stack_bytes == 0, event.stack.empty()) << event.size;
+                stacks[event.size].insert(event.stack);
+            }
             freed += event.kind == GR_RECORD_FREE;
         }
         EXPECT_EQ(calls, sizes[7]);
+        EXPECT_EQ(1U, stacks[7].size());
         EXPECT_EQ(signals, sizes[5]);
         EXPECT_EQ(signals, sizes[6]);
         EXPECT_EQ(calls + 2 * signals, freed);

@@ -253,7 +253,7 @@ std::string ResidentMemory::answer(const Look &look, const trace::MemoryLook &me
     for (const std::size_t use : told) {
         const char *const verb = phrases.empty() ? "are " : "";
         const char *const phrase = use == held && scope_.trace.start().ran_before
-                                       ? "held by the allocator, as blocks from before the recording or free memory"
+                                       ? "held by the allocator (blocks from before the recording, and free memory)"
                                        : kPhrases[use];
         phrases.push_back(fmt::format("{} {}{}", bytes_words(uses[use]), verb, phrase));
     }
