@@ -7,11 +7,14 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 namespace {
 
@@ -25,6 +28,8 @@ constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 }
 
 pthread_barrier_t barrier;
+pid_t thread_id;
+int silent[2];  // a pipe into which nobody writes
 
 void take_blocks(int count) {
     for (int i = 0; i < count; ++i) std::memset(malloc(10000), 1, 10000);
@@ -35,9 +40,19 @@ void *fill_stack(void *waits) {
     for (std::size_t i = 0; i < sizeof bytes; i += 1024) bytes[i] = 1;
     free(malloc(10));  // a thread that never calls malloc is not known
     if (waits != nullptr) take_blocks(100);
+    thread_id = gettid();
     pthread_barrier_wait(&barrier);
-    pause();
-    return nullptr;
+    char byte = 0;
+    return read(silent[0], &byte, 1) < 0 ? nullptr : waits;
+}
+
+// Returns when the thread waits in the kernel for the pipe, as the kernel tells it.
+void wait_for_thread() {
+    const std::string path = "/proc/self/task/" + std::to_string(thread_id) + "/syscall";
+    for (std::string call; call != std::to_string(SYS_read);) {
+        std::ifstream(path) >> call;
+        if (call.empty()) abort();
+    }
 }
 
 }  // namespace
@@ -55,7 +70,9 @@ int main(int count, char **words) {
     pthread_t thread;
     const bool waits = count > 2 && std::strcmp(words[1], "wait") == 0;
     pthread_barrier_init(&barrier, nullptr, 2);
-    if (file < 0 || pthread_create(&thread, nullptr, fill_stack, waits ? words[1] : nullptr) != 0) abort();
+    if (file < 0 || pipe2(silent, O_CLOEXEC) != 0 ||
+        pthread_create(&thread, nullptr, fill_stack, waits ? words[1] : nullptr) != 0)
+        abort();
     pthread_barrier_wait(&barrier);
     if (count > 1 && std::strcmp(words[1], "fork") == 0) {
         const pid_t child = fork();
@@ -66,6 +83,7 @@ int main(int count, char **words) {
         if (child < 0 || waitpid(child, nullptr, 0) != child) abort();
     }
     if (waits) {
+        wait_for_thread();
         const int begun = open(words[2], O_CREAT | O_WRONLY | O_CLOEXEC, S_IRUSR);
         char byte = 0;
         if (begun < 0 || close(begun) != 0 || read(0, &byte, 1) != 1) abort();
