@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: what heaptrack, memray, valgrind, gperftools' heap profiler and Granary tell of the same five programs, and what each costs.
-# Invariant: a tool that is not installed is named and left out; each tool runs the same command.
+# Invariant: a tool that is not installed is named and left out; each tool runs the same command. The tools take turns, but for
+#    the slow ones, and a cost is the median of each round's own.
 # Must not know: which tool should be ahead.
 import argparse
 import glob
@@ -17,12 +18,14 @@ from pathlib import Path
 parser = argparse.ArgumentParser(description="What each tool tells of five programs, and its CPU time over the plain program.")
 parser.add_argument("granary", help="the command")
 parser.add_argument("rounds", nargs="?", type=int, default=3, help="runs of each tool but the slow ones (default: 3)")
+parser.add_argument("--quick", action="store_true", help="without the slow ones: massif, memcheck, gperftools")
 parser.add_argument("programs", nargs="*", help="of python, cc1plus, sqlite, pool, perl (default: all)")
-options = parser.parse_args()
+options = parser.parse_intermixed_args()
 GRANARY = str(Path(options.granary).resolve())
 ROUNDS = options.rounds
 CHOSEN = options.programs
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("GRANARY_", "LD_"))}
+SLOW = ("massif", "memcheck", "gperftools")
 SHOWN = 24  # lines of what a tool tells
 TCMALLOC = "/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4"
 
@@ -138,27 +141,50 @@ def command(name, words):
     return [*TOOLS[name][0], *words]
 
 
+def are_there(program):
+    for name in TOOLS:
+        if (name == "memray" and program != "python") or (options.quick and name in SLOW):
+            continue
+        if is_there(name):
+            yield name
+        else:
+            print(f"    {name}: not installed")
+
+
+def compare(program, words, folder):
+    plain, costs, added = [], {}, {}
+    for number in range(ROUNDS):
+        plain.append(cpu_of(words, folder)[0])
+        seconds = {}
+        for name in are_there(program) if number == 0 else costs:
+            if number > 0 and name in SLOW:
+                continue
+            seconds[name], done = cpu_of(command(name, words), folder, **TOOLS[name][1])
+            costs.setdefault(name, []).append(seconds[name] / plain[-1])
+            if number == 0:
+                print(f"    {name}: {size_of(folder, TOOLS[name][2]) / 2**20:.1f} MiB written")
+                print(first_lines(shown(name, folder, words, done), TOOLS[name][4]), flush=True)
+            for path in folder.glob("t.*"):
+                path.unlink()
+        for other in ("heaptrack", "memray"):
+            if other in seconds:
+                ours = seconds["granary record --stacks all"] - plain[-1]
+                added.setdefault(other, []).append(ours / (seconds[other] - plain[-1]))
+    print(f"== {program}: {statistics.median(plain):.2f} s of CPU time; times of that, with each tool:")
+    for name, ratios in costs.items():
+        print(f"    {statistics.median(ratios):6.1f} {name}")
+    for other, ratios in added.items():
+        print(f"    {statistics.median(ratios):6.2f} of what {other} adds is added by granary record --stacks all "
+              f"(rounds: {', '.join(f'{ratio:.2f}' for ratio in sorted(ratios))})", flush=True)
+
+
 def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         for program, words in programs(folder).items():
-            if CHOSEN and program not in CHOSEN:
-                continue
-            plain = [cpu_of(words, folder)[0] for _ in range(ROUNDS)]
-            print(f"== {program}: {statistics.median(plain):.2f} s of CPU time", flush=True)
-            for name in TOOLS:
-                if name == "memray" and program != "python":
-                    continue
-                if not is_there(name):
-                    print(f"    {name}: not installed")
-                    continue
-                rounds = [cpu_of(command(name, words), folder, **TOOLS[name][1]) for _ in range(1 if "m" == name[0] else ROUNDS)]
-                times = statistics.median(seconds for seconds, _ in rounds)
-                print(f"    {name}: {times / statistics.median(plain):.1f} times the CPU time, "
-                      f"{size_of(folder, TOOLS[name][2]) / 2**20:.1f} MiB written")
-                print(first_lines(shown(name, folder, words, rounds[-1][1]), TOOLS[name][4]), flush=True)
-                for path in folder.glob("t.*"):
-                    path.unlink()
+            if not CHOSEN or program in CHOSEN:
+                print(f"== {program}")
+                compare(program, words, folder)
 
 
 if __name__ == "__main__":
