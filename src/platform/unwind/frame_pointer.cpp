@@ -75,11 +75,12 @@ bool is_beside_made_code(std::uintptr_t code, std::uintptr_t made) {
 bool step_by_frame_pointer(Frame *frame) {
     constexpr std::uintptr_t kMostBytes = std::uintptr_t{1} << 20;
     constexpr std::uintptr_t kFar = std::uintptr_t{1} << 36;
+    constexpr std::uintptr_t kLeast = 4096;  // below, nothing is mapped: the outermost frames have such a number
     const std::uintptr_t at = frame->frame_pointer;
     std::uintptr_t pointer = 0;
     std::uintptr_t code = 0;
     const bool is_near = at - frame->stack < kMostBytes;
-    const bool is_far_below = at < frame->stack && frame->stack - at >= kFar;
+    const bool is_far_below = at >= kLeast && at < frame->stack && frame->stack - at >= kFar;
     if ((!is_near && !is_far_below) || at % kWord != 0) return false;
     if (!read_word(at, &pointer) || !read_word(at + kWord, &code)) return false;
     const bool is_above = pointer > at && pointer - at < kMostBytes;
