@@ -15,6 +15,9 @@
 #include "platform/syscall.hpp"
 #include "recorder/calls.hpp"
 
+// libc's own name of sbrk, which needs no loader to find.
+extern "C" void *__sbrk(std::intptr_t bytes) noexcept;  // NOLINT(bugprone-reserved-identifier)
+
 namespace {
 
 using gr::Kind;
@@ -71,7 +74,7 @@ class Told {
 template <class Ask, class Tell>
 [[gnu::always_inline]] inline auto recorded(Ask ask, Tell tell) {
     const void *const caller = __builtin_return_address(0);
-    if (!gr::next.is_found()) return ask();
+    if (!gr::next.is_known()) return ask();
     gr::Call call(nullptr);
     const std::uint64_t before = call.is_recorded() ? gr::recording.now() : 0;
     const auto result = ask();
@@ -141,18 +144,20 @@ GR_EXPORT int madvise(void *address, std::size_t bytes, int advice) noexcept {
 }
 
 GR_EXPORT void *sbrk(std::intptr_t bytes) noexcept {
-    return recorded([=] { return gr::next.is_found() ? gr::next.sbrk(bytes) : or_failed(-ENOMEM); },
+    return recorded([=] { return gr::next.is_known() ? gr::next.sbrk(bytes) : __sbrk(bytes); },
                     [=](Told *told, void *end) {
                         if (end != MAP_FAILED && bytes != 0) told->move_break(end, bytes);
                     });
 }
 
 GR_EXPORT int brk(void *end) noexcept {
-    void *const before = gr::next.is_found() ? gr::next.sbrk(0) : nullptr;
-    return recorded([=] { return gr::next.is_found() ? gr::next.brk(end) : static_cast<int>(or_errno(-ENOMEM)); },
+    void *const before = gr::next.is_known() ? gr::next.sbrk(0) : __sbrk(0);
+    const std::intptr_t grows_by = static_cast<const char *>(end) - static_cast<const char *>(before);
+    return recorded([=] { return gr::next.is_known()              ? gr::next.brk(end)
+                                 : __sbrk(grows_by) == MAP_FAILED ? -1
+                                                                  : 0; },
                     [=](Told *told, int result) {
-                        const std::intptr_t bytes = static_cast<const char *>(end) - static_cast<const char *>(before);
-                        if (result == 0 && bytes != 0) told->move_break(before, bytes);
+                        if (result == 0 && grows_by != 0) told->move_break(before, grows_by);
                     });
 }
 

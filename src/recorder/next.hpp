@@ -66,6 +66,9 @@ struct Next {
 
     // false: only early memory serves, to this thread now.
     bool is_found() { return is_found_.load(std::memory_order_acquire) || find(&platform::next_symbol); }
+    // As is_found(), but looks for nothing: the loader may call malloc, and that of a program that defines it itself may be
+    // the caller, with its locks held.
+    bool is_known() const { return is_found_.load(std::memory_order_acquire); }
     // In a process that ran before this library was loaded, the allocator is not behind it. Called before anybody else asks.
     using Lookup = void *(*)(const char *name);
     bool find(Lookup lookup);

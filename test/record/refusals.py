@@ -25,6 +25,16 @@ class Refusals(RecordTest):
             self.refuse(1, "Granary is linked into it", "-o", "x.trace", program(name), "10")
         self.assertEqual(self.files(), [])
 
+    def test_own_malloc(self):
+        self.refuse(1, "exports its own malloc", "-o", "x.trace", program("record_own_malloc"), "mmap")
+        self.assertEqual(self.files(), [])
+
+    def test_own_malloc_of_what_the_program_becomes(self):
+        """It cannot be refused any more, but it runs as without the recorder."""
+        for way in ("mmap", "brk"):
+            output, _ = self.record("-q", "-o", "x.trace", "env", program("record_own_malloc"), way)
+            self.assertEqual(output, "fine\n")
+
     def test_not_found(self):
         self.refuse(127, "no program", "-o", "x.trace", "no-such-program")
         self.assertEqual(self.files(), [])
