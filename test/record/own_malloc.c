@@ -21,7 +21,8 @@ static int asks_by_brk;
 static void *take(size_t bytes) {
     pthread_mutex_lock(&lock);
     if (at == NULL) {
-        at = asks_by_brk ? sbrk(kBytes) : mmap(NULL, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        at =
+            asks_by_brk ? sbrk(kBytes) : mmap(NULL, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         end = at + kBytes;
     }
     bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
