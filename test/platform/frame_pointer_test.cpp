@@ -89,7 +89,7 @@ TEST_F(FramePointer, LeadsToAStackFarBelowWithinOneFile) {
     EXPECT_FALSE(step_by_frame_pointer(&at)) << "from no file";
     at = {behind_call(), address_of(&record_[0]) + (std::uintptr_t{1} << 30), address_of(&record_[0])};
     EXPECT_FALSE(step_by_frame_pointer(&at)) << "not far enough";
-    at = {behind_call(), address_of(&record_[0]) - (std::uintptr_t{1} << 40), address_of(&record_[0])};
+    at = {behind_call(), address_of(&record_[0]) - (std::uintptr_t{1} << 37), address_of(&record_[0])};
     EXPECT_FALSE(step_by_frame_pointer(&at)) << "far above";
 }
 
