@@ -103,7 +103,7 @@ def main():
                 if way.startswith("record"):
                     (trace,) = glob.glob(os.path.join(folder, "x.cc1plus.*.trace"))
                     events[way].append(counts(trace)[0])
-                    recorder = float(re.search(r"([\d.]+) s of the recorder's", said)[1])
+                    recorder = float(re.search(r"the recorder used ([\d.]+) s", said)[1])
                     sizes[way].append(os.path.getsize(trace))
                 elif way == "heaptrack":
                     (name,) = glob.glob(os.path.join(folder, "x.heaptrack*"))

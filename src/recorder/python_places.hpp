@@ -42,7 +42,7 @@ class PythonPlaces {
     struct Known {
         const void *code = nullptr;
         std::int32_t instruction = 0;
-        std::uint32_t number = 0;
+        std::uint32_t number = 0;  // of the arrival
         PythonCodeMarks marks;
         std::uintptr_t word = 0;
 

@@ -29,7 +29,7 @@ class SentStack {
         return same;
     }
     void settle(bool is_written) {
-        if (!is_written && count_ != 0) count_ = 0;
+        if (!is_written) count_ = 0;
     }
 
   private:

@@ -2,7 +2,6 @@
 #include "recorder/thread_stacks.hpp"
 
 #include <array>
-#include <new>
 
 #include "platform/memory.hpp"
 #include "recorder/writer.hpp"
@@ -10,7 +9,8 @@
 namespace gr {
 namespace {
 
-// Not in thread-local memory, of which libraries that are loaded late get few bytes. Threads with rings beyond these have none.
+// Thread-local memory is no place for them: libraries that are loaded late get few bytes of it. A thread whose ring is beyond
+// these remembers nothing.
 constexpr std::size_t kRings = 4096;
 constinit std::array<std::atomic<ThreadStacks *>, kRings> of_rings{};
 
@@ -33,7 +33,7 @@ const void *ThreadStacks::own_mark() { return &own_writer; }
 
 ThreadStacks *ThreadStacks::begin(std::uint32_t ring) {
     ThreadStacks *const found = ring < kRings ? find(ring) : nullptr;
-    // Acquire: as in acquire().
+    // Acquire: pairs with the release of whoever changed it before.
     if (found == nullptr || found->is_used_.exchange(true, std::memory_order_acquire)) return nullptr;
     found->owner_ = own_mark();
     found->walk.forget();

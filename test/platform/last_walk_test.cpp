@@ -50,7 +50,7 @@ class LastWalkTest : public testing::Test {
                   keeps_frame_pointer(code) ? address(end) : frame_.frame_pointer};
     }
     void come_back() { step(&frame_); }
-    // The same function, at another place in it.
+    // The innermost function goes on to another place in itself.
     void go_on(std::uintptr_t place) { frame_.code = frame_.code / kPlaces * kPlaces + place % kPlaces; }
 
     std::vector<Frame> true_frames(std::size_t most) const {

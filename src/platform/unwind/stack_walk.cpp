@@ -85,7 +85,7 @@ std::size_t StackWalk::take(std::span<std::uintptr_t> out, Frame from) {
     return true;
 }
 
-StackWalk::Ends StackWalk::take_ends(const Ends::Room &room, StackMemory *memory, Frame from) {
+StackWalk::Ends StackWalk::take_ends(const Room &room, StackMemory *memory, Frame from) {
     // Acquire: pairs with the release in forget(), before which the rules were forgotten.
     const std::uint32_t unloads = unloads_.load(std::memory_order_acquire);
     if (memory->unloads != unloads) memory->last.forget();

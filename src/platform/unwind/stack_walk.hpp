@@ -43,16 +43,15 @@ class StackWalk {
     // Writes the innermost calls as take() does, with the help of what this thread remembers. Where there are more, its
     // outline gets the outermost. Returns how many calls were written, and how many are further out.
     struct Ends {
-        // There is room for at least one call. If `stacks` is not empty, it is as long as `codes` and gets the stack
-        // pointer at the place of each address.
-        struct Room {
-            std::span<std::uintptr_t> codes;
-            std::span<std::uintptr_t> stacks;
-        };
         std::size_t written;
         std::size_t beyond;
     };
-    Ends take_ends(const Ends::Room &room, StackMemory *memory, Frame from = here());
+    // For at least one call. If `stacks` is not empty, it is as long as `codes` and gets the stack pointer at each address.
+    struct Room {
+        std::span<std::uintptr_t> codes;
+        std::span<std::uintptr_t> stacks;
+    };
+    Ends take_ends(const Room &room, StackMemory *memory, Frame from = here());
     // The stack pointer of the innermost caller that is neither in this library, in libc nor in the loader; nullptr:
     // there was none.
     const char *program_stack();

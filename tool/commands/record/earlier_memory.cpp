@@ -23,7 +23,7 @@ bool is_plain(const SmapsEntry &mapping) {
     return mapping.is_writable && !mapping.is_shared && (mapping.name.empty() || mapping.name.starts_with("[anon"));
 }
 
-// Of glibc's malloc, for other threads than the first: the part that is in use, and addresses that it may grow into.
+// glibc's malloc has heaps for other threads than the first. A heap is the part in use, and addresses into which that grows.
 bool is_heap_of_threads(const SmapsEntry &mapping, const SmapsEntry &behind) {
     constexpr std::uint64_t kHeapBytes = 64 << 20;
     return mapping.begin % kHeapBytes == 0 && behind.begin == mapping.end && !behind.is_writable &&
@@ -46,7 +46,7 @@ std::uint64_t end_of_large_blocks(const ProcessMemory &memory, const SmapsEntry 
     return at;
 }
 
-// Of a thread that waits in the kernel; 0: it runs.
+// The stack pointer of a thread that waits in the kernel; 0: the thread runs.
 std::uint64_t stack_pointer_of(std::uint32_t process, int thread) {
     std::string text = file_text(fmt::format("/proc/{}/task/{}/syscall", process, thread));
     // The last two words are the stack pointer and the place in the code.

@@ -23,7 +23,7 @@ struct SmapsEntry {
 };
 
 [[nodiscard]] std::vector<SmapsEntry> mappings_of(std::uint32_t process);
-// Without what is in memory, which takes longer.
+// The same entries without their resident and anonymous bytes, which the kernel takes long to count.
 [[nodiscard]] std::vector<SmapsEntry> addresses_of(std::uint32_t process);
 [[nodiscard]] std::uint64_t page_table_bytes_of(std::uint32_t process);
 

@@ -133,7 +133,7 @@ void ProcessTrace::look_at_earlier_memory() {
         common_.thread_stacks.emplace(thread.pointer, thread.place);
 }
 
-// Another thread may have the stack of one that ended: then its place is another one.
+// A new thread may have got the stack of one that ended; it has told its own place in that stack, which stays.
 void ProcessTrace::forget_earlier_threads() {
     std::erase_if(earlier_threads_, [this](const EarlierMemory::Thread &thread) {
         if (::access(fmt::format("/proc/{}/task/{}", process_, thread.thread).c_str(), F_OK) == 0) return false;

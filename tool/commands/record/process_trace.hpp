@@ -108,7 +108,7 @@ class ProcessTrace {
     Moment next_pages_;
     bool awaits_parent_ = true;
     MemoryKinds memory_;
-    std::vector<EarlierMemory::Thread> earlier_threads_;  // that have not ended
+    std::vector<EarlierMemory::Thread> earlier_threads_;  // those that have not ended
     Moment next_memory_;
     Moment earliest_memory_;          // where more is resident than ever at a look
     std::uint64_t highest_look_ = 0;  // bytes

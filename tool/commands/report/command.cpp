@@ -36,7 +36,7 @@ struct ReportRequest {
     Naming naming;
 };
 
-// Nothing of a file is read for this.
+// Only the files' names are looked at; no file is read.
 void hint_at_sources(const Document &document) {
     const SourceFolder here(".");
     const bool are_here = std::ranges::any_of(

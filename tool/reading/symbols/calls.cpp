@@ -14,7 +14,7 @@ namespace gr::tool {
 
 namespace {
 
-// Of nodes whose address the recorder made up, which says nothing to a reader.
+// Names of nodes whose address the recorder made up: such an address says nothing to a reader.
 constexpr const char *kUnknownPlace = "unknown function (Python)";
 constexpr const char *kUnknownStandIn = "unknown function (library)";
 

@@ -72,7 +72,7 @@ constexpr std::array kWrappers = {
     "ggc_*alloc*",
 };
 
-// The same of the Java virtual machine, whose names other programs have, too, for functions of their own.
+// Wrappers of the Java virtual machine. Other programs have functions of these names that are no wrappers.
 constexpr const char *kJvmFile = "libjvm.so*";
 constexpr std::array kJvmWrappers = {
     "os::malloc",

@@ -127,7 +127,7 @@ struct TableChart {
     std::vector<std::int32_t> frames;
     // Of each row those that it is the sum of, in the same columns; empty: rows are not sums.
     std::vector<std::vector<Row>> parts;
-    // The same of each of Document::threads alone, with fewer rows; empty: threads are not told apart.
+    // For each of Document::threads a table of that thread alone, with fewer rows; empty: threads are not told apart.
     std::vector<TableChart> threads{};
 };
 

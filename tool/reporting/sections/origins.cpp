@@ -18,7 +18,7 @@ namespace gr::tool {
 
 namespace {
 
-// Numbers by stack, and where there are several by thread.
+// Numbers by stack, and by thread where several threads allocated.
 struct Totals {
     const StackTotals &by_stack;
     const ShownThreads &threads;

@@ -31,7 +31,7 @@ std::uint64_t all_but_faults() {
 
 RemoteCalls::RemoteCalls(StoppedThread &thread, const CallInstructions &instructions)
     : thread_(thread), instructions_(instructions) {
-    // For a signal that it ignores the kernel would forget that.
+    // If the process ignores SIGTRAP, the trap would make the kernel forget that.
     if (thread.ignores(SIGTRAP)) instructions_.trap.reset();
     const std::optional<VectorRegisters> vectors = VectorRegisters::of(thread.id());
     const std::optional<std::uint64_t> signals = thread.blocked_signals();

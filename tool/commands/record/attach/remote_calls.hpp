@@ -14,7 +14,7 @@
 
 namespace gr::tool {
 
-// Where the process has an instruction that serves its calls.
+// Addresses of instructions in the process that calls from outside need.
 struct CallInstructions {
     std::uint64_t system_call = 0;      // system_call_code()
     std::optional<std::uint64_t> trap;  // trap_code(); nothing: each system call of a function stops the thread

@@ -203,7 +203,7 @@ void detach_process(std::uint32_t process, const std::string &library) {
     for (const std::uint64_t function : functions) calls.function(function, {});
 }
 
-// The kernel takes a process's memory before it tells that the process is gone.
+// A process that ends loses its memory before the kernel tells that the process is gone.
 bool has_memory(std::uint32_t process) {
     std::ifstream file(fmt::format("/proc/{}/maps", process));
     return file.peek() != std::ifstream::traits_type::eof();

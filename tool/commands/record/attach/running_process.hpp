@@ -45,7 +45,7 @@ class RunningProcess {
 
 // The process's calls lead to its allocator again. Throws Failure.
 void detach_process(std::uint32_t process, const std::string &library);
-// false: it runs no code any more.
+// false: the process ends, and runs no code any more.
 [[nodiscard]] bool has_memory(std::uint32_t process);
 
 }  // namespace gr::tool

@@ -129,7 +129,7 @@ bool StoppedThread::is_in_restartable_sequence() const {
 StoppedThread::Event StoppedThread::run_to_call() { return run(PTRACE_SYSCALL); }
 StoppedThread::Event StoppedThread::run_to_fault() { return run(PTRACE_CONT); }
 
-// Who stops or continues the process meanwhile makes the thread stand, too.
+// A SIGSTOP or SIGCONT to the process makes the thread stand, too; such a stop is passed over.
 StoppedThread::Event StoppedThread::run(int request) {
     Event event = Event::stood;
     while (event == Event::stood) event = run_to_event(request);
