@@ -156,6 +156,16 @@ TEST_F(LastWalkTest, AStepThatMustNotBeRepeatedIsMadeEachTime) {
     }
 }
 
+// A recursion has the same code at each frame, so that only the order of the steps tells them apart.
+TEST_F(LastWalkTest, StepsWithoutRoomAreNotLeftOut) {
+    constexpr std::uintptr_t kRecursion = 10;
+    for (unsigned i = 0; i < 100; ++i) call(kRecursion);
+    walk();
+    for (unsigned i = 0; i < 2 * LastWalk::kFrames; ++i) call(kRecursion);
+    walk();
+    EXPECT_EQ(walk(), true_frames(kNoEnd));
+}
+
 // More frames than are remembered, walks that end early, and calls and returns between them.
 TEST_F(LastWalkTest, FramesAreTrueHoweverTheStackChanges) {
     std::mt19937 random(1);

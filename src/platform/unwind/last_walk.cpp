@@ -12,12 +12,13 @@ void LastWalk::Walk::part() {
 }
 
 void LastWalk::Walk::end(const Frame &frame) {
-    if (!is_joined_) add({frame, {}});
-    // Where steps had no room, those behind them do not follow.
-    const bool goes_on = is_joined_ && made_ < kFrames;
-    if (!goes_on) joined_ = last_.end_ = made_;
+    if (!is_joined_) {
+        add({frame, {}});
+        joined_ = last_.end_ = made_;
+    }
     last_.begin_ = joined_ - made_;
     for (std::uint32_t i = 0; i < made_; ++i) last_.at(last_.begin_ + i) = last_.made_[i];
+    // Where steps had no room, those behind them do not follow: they are beyond this end.
     last_.end_ = last_.begin_ + std::min(last_.end_ - last_.begin_, kFrames);
 }
 
