@@ -32,11 +32,11 @@ void Writer::draw_timed() {
 
 bool Writer::draw_stack() {
     const std::uint64_t mean = recording.control().stack_bytes;
-    const bool wanted = mean != 0;
-    until_stack_ = INT64_MAX;
-    if (mean > 1) until_stack_ = static_cast<std::int64_t>(dice_.exponential(mean));
-    if (mean == 1) until_stack_ = -1;
-    return wanted;
+    std::int64_t until = INT64_MAX;
+    if (mean > 1) until = static_cast<std::int64_t>(dice_.exponential(mean));
+    if (mean == 1) until = -1;
+    until_stack_ = until;  // at once: a handler that comes meanwhile would find no stack due
+    return mean != 0;
 }
 
 bool Writer::put(std::span<const gr_record> group, bool is_outermost) {
