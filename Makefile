@@ -125,13 +125,13 @@ bench-peers: ## build the allocators that granary bench compares with
 	python3 bench/peers/build.py
 
 soak: ## the long tests, many hours
-	scripts/setup build test
+	scripts/setup build test view notebook
 	cmake --preset release -DGRANARY_TESTS=ON
 	cmake --build --preset release -j $(CPUS) --target all lab_tests
 	ctest --test-dir build/release -C soak -L soak --output-on-failure
 	cmake --preset debug
 	cmake --build --preset debug -j $(CPUS)
-	ctest --test-dir build/debug -R '$(DEBUG_LEAVES_OUT)' -LE 'real|slow' --output-on-failure
+	ctest --test-dir build/debug -C soak -R '$(DEBUG_LEAVES_OUT)|\.norseq$$' -E '\.soak' -LE 'real|slow' --output-on-failure
 	cmake --preset sanitize -B build/sanitize-lab -DGRANARY_TEST_FOLDERS="model;lab"
 	cmake --build build/sanitize-lab -j $(CPUS) --target all lab_tests
 	ctest --test-dir build/sanitize-lab -j $(CPUS) --output-on-failure

@@ -27,13 +27,22 @@ endfunction()
 # remote free.
 set(granary_lab_samples smallest single owned_destroyed recommended coalescing varied streamflow mtmalloc solaris_like
     hoard lfmalloc lfmalloc_transactional boehm jemalloc2006 phkmalloc_like)
+# One of each paper, for what takes long.
+set(granary_lab_of_papers hoard recommended boehm jemalloc2006 lfmalloc)
 
-# granary_lab_test(<suite> COMMAND <command...> [ENVIRONMENT <NAME=value...>] [TIMEOUT <seconds>] [SOAK|EACH])
+# granary_lab_test(<suite> COMMAND <command...> [ENVIRONMENT <NAME=value...>] [TIMEOUT <seconds>] [SOAK|EACH|SAMPLES])
 # Registers lab.<allocator>.<suite>. In the command and the environment @LIBRARY@ is the target of the allocator's library.
-# CI runs the allocators of granary_lab_samples, and the soak the others; with EACH CI runs all, with SOAK the soak does.
+# CI runs the allocators of granary_lab_of_papers, with SAMPLES those of granary_lab_samples, with EACH all, and the soak
+# the others; with SOAK the soak runs all.
 function(granary_lab_test suite)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SOAK;EACH" "TIMEOUT" "COMMAND;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SOAK;EACH;SAMPLES" "TIMEOUT" "COMMAND;ENVIRONMENT")
   granary_lab_names(names)
+  set(in_ci ${granary_lab_of_papers})
+  if(arg_EACH)
+    set(in_ci ${names})
+  elseif(arg_SAMPLES)
+    set(in_ci ${granary_lab_samples})
+  endif()
   foreach(name ${names})
     set(labels fast lab)
     set(name_end ${suite})
@@ -41,7 +50,7 @@ function(granary_lab_test suite)
     if(arg_SOAK)
       string(APPEND name_end .soak)
     endif()
-    if(arg_SOAK OR NOT (arg_EACH OR name IN_LIST granary_lab_samples))
+    if(arg_SOAK OR NOT name IN_LIST in_ci)
       set(labels soak)
       set(configurations CONFIGURATIONS soak)
     endif()

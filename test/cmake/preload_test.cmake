@@ -17,15 +17,19 @@ endfunction()
 #                      [SOAK_VARIANTS <norseq|onecpu...>] [TIMEOUT <seconds>] [LABELS <labels...>]
 #                      [CONFIGURATIONS <configurations...>])
 # Registers <name>, <name>.norseq (libc registers no restartable sequences) and <name>.onecpu (pinned to the first
-# allowed CPU); what SOAK_VARIANTS names runs in the soak only. Without VARIANTS, onecpu does. The environment is given to the command itself. Exit
-# code 77 means skipped.
+# allowed CPU); what SOAK_VARIANTS names runs in the soak only. Without VARIANTS all three are registered: in CI run plain
+# and norseq, in a folder that sets granary_ci_variants those, and the others in the soak. The environment is given to the
+# command itself. Exit code 77 means skipped.
 function(granary_variant_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT" "COMMAND;ENVIRONMENT;VARIANTS;SOAK_VARIANTS;LABELS;CONFIGURATIONS")
   if(NOT arg_VARIANTS)
     set(arg_VARIANTS plain norseq)
-    list(APPEND arg_SOAK_VARIANTS onecpu)
-    list(REMOVE_DUPLICATES arg_SOAK_VARIANTS)
+    if(granary_ci_variants)
+      set(arg_VARIANTS ${granary_ci_variants})
+    endif()
     list(REMOVE_ITEM arg_VARIANTS "" ${arg_SOAK_VARIANTS})
+    set(arg_SOAK_VARIANTS plain norseq onecpu)
+    list(REMOVE_ITEM arg_SOAK_VARIANTS ${arg_VARIANTS})
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 60)

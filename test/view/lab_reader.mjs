@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { everyState, hoard, labDocument } from "./lab_fixture.mjs";
-import { browser, closeClean, open, pageOf, written } from "./page.mjs";
+import { browser, closeClean, open, pageOf, settings, written } from "./page.mjs";
 
 let running;
 before(async () => {
@@ -103,10 +103,9 @@ test("records that were broken at random", async () => {
         state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
         return Math.floor((state / 2 ** 32) * below);
     };
-    const kTries = 60;
     const whole = everyState();
     let refused = 0;
-    for (let at = 0; at < kTries; ++at) {
+    for (let at = 0; at < settings.tries; ++at) {
         let record = whole;
         for (let wounds = 1 + random(3); wounds > 0; --wounds) {
             const begin = random(record.length);
@@ -116,5 +115,5 @@ test("records that were broken at random", async () => {
         }
         if ((await errorOf(withRecord(record), "random")) !== null) ++refused;
     }
-    assert.ok(refused > kTries / 2 && refused < kTries, `${refused} of ${kTries} refused`);
+    assert.ok(refused > settings.tries / 2 && refused < settings.tries, `${refused} of ${settings.tries} refused`);
 });

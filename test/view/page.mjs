@@ -15,6 +15,7 @@ export const settings = {
     out: process.env.VIEW_OUT,
     granary: process.env.VIEW_GRANARY, // the command, and what makes traces for it: where they are built
     synthetic: process.env.VIEW_SYNTHETIC,
+    tries: Number(process.env.VIEW_TRIES ?? 12), // of what is made at random
 };
 
 export function pageOf(document) {
