@@ -20,7 +20,7 @@ constexpr std::uint64_t kBellParts = 4;  // of a ring
 constexpr unsigned kRingMilliseconds = 1;
 constexpr unsigned kRingAttempts = 100;
 constexpr std::uint32_t kCallsWithoutRing = 1000;
-constexpr unsigned kPatienceMilliseconds = 100;
+constexpr unsigned kTailPatienceMilliseconds = 100;
 constexpr std::size_t kNameBytes = 16;
 
 }  // namespace
@@ -98,7 +98,7 @@ bool Writer::wait_for_tail(std::uint64_t tail) {
     if (std::atomic_ref(ring_->tail).load(std::memory_order_relaxed) != tail) return true;
     // The lower half comes first.
     auto *const word = reinterpret_cast<std::uint32_t *>(&ring_->tail);
-    const bool woken = platform::sleep_on_shared(word, static_cast<std::uint32_t>(tail), kPatienceMilliseconds);
+    const bool woken = platform::sleep_on_shared(word, static_cast<std::uint32_t>(tail), kTailPatienceMilliseconds);
     waits.store(0, std::memory_order_relaxed);
     if (woken || recording.recorder_lives()) return true;
     Attachment::give_up();

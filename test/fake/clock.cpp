@@ -18,6 +18,8 @@ namespace platform {
 
 std::uint64_t rough_nanoseconds() { return now; }
 std::uint64_t nanoseconds() { return now; }
+std::uint64_t cpu_nanoseconds_of_process() { return now; }
+std::uint64_t cpu_nanoseconds_of_thread() { return now; }
 std::uint64_t wall_clock_nanoseconds() { return now; }
 
 }  // namespace platform

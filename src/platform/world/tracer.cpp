@@ -28,7 +28,7 @@ namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 constexpr std::size_t kRedZone = 128;        // below the stack pointer, where x86-64 lets functions keep values
-constexpr unsigned kMillisecondsToLook = 1;  // after so long the process may have been killed
+constexpr unsigned kMillisecondsToLookForProcess = 1;  // after so long the process may have been killed
 constexpr unsigned kStopOfTracer = PTRACE_EVENT_STOP;
 
 template <class Address, class Data>
@@ -181,7 +181,7 @@ bool Tracer::hand_over(std::uint32_t work) {
     work_.store(work, std::memory_order_release);
     wake_one(work_);
     while (work_.load(std::memory_order_acquire) == work) {
-        if (!sleep_on_for(work_, work, kMillisecondsToLook) || is_process_there()) continue;
+        if (!sleep_on_for(work_, work, kMillisecondsToLookForProcess) || is_process_there()) continue;
         process_ = 0;
         return false;
     }

@@ -23,7 +23,7 @@ constinit World world;
 namespace {
 
 constexpr std::size_t kFirstSlots = 64;
-constexpr unsigned kMillisecondsToLook = 10;  // after so long some threads may have ended
+constexpr unsigned kMillisecondsToLookForThreads = 10;  // after so long some threads may have ended
 constexpr unsigned kLooksToCallAgain = 10;    // a wait for signals may have taken the first signal
 constexpr unsigned kLooksUntilUnstoppable = 100;
 constexpr unsigned kMostRefusals = 3;  // after which only threads that block the signal are traced
@@ -314,7 +314,7 @@ bool World::wait_for_called() {
     for (unsigned looks = 0;;) {
         const std::uint32_t arrived = arrived_.load(std::memory_order_acquire);
         if (arrived + not_awaited_ == called_) return true;
-        sleep_on_for(arrived_, arrived, kMillisecondsToLook);
+        sleep_on_for(arrived_, arrived, kMillisecondsToLookForThreads);
         if (arrived_.load(std::memory_order_relaxed) != arrived) continue;
         look_for_gone(++looks);
         if (!look_for_blocking(looks)) return false;
