@@ -35,7 +35,7 @@ class ScriptTest : public testing::Test {
     Document document_of(const std::vector<Event> &events, trace::Stacks stacks,
                          const std::vector<trace::Sample> &samples = {}) {
         History(events).write(folder_.file("trace"), stacks, samples);
-        return analyse(trace::Trace(folder_.file("trace")));
+        return analyse(trace::Trace(folder_.file("trace")), by_address());
     }
     // With what a recorder says of itself.
     struct Recorder {
@@ -60,7 +60,7 @@ class ScriptTest : public testing::Test {
             end.stack_nanoseconds = recorder.stack_nanoseconds;
             writer.end(end);
         }
-        return analyse(trace::Trace(folder_.file("trace")));
+        return analyse(trace::Trace(folder_.file("trace")), by_address());
     }
     Folder folder_;
 };
@@ -154,7 +154,7 @@ TEST_F(ScriptTest, ResidentMemoryByKind) {
         writer.memory(large);
         writer.end({.time = Time{40}});
     }
-    const Section section = section_of(analyse(trace::Trace(path)), "resident");
+    const Section section = section_of(analyse(trace::Trace(path), by_address()), "resident");
     EXPECT_EQ(
         section.answer,
         "Of 32 KiB resident 2 µs after the start, 12 KiB are in use from malloc, 8 KiB mapped by the program or its "
@@ -190,7 +190,7 @@ TEST_F(ScriptTest, ResidentMemoryOfAProgramThatRanBefore) {
                         {MemoryKind::earlier, 0, {}, 2, 8 * kPage, 2 * kPage}}});
         writer.end({.time = Time{40}});
     }
-    const Section section = section_of(analyse(trace::Trace(path)), "resident");
+    const Section section = section_of(analyse(trace::Trace(path), by_address()), "resident");
     EXPECT_EQ(section.answer,
               "Of 24 KiB resident 2 µs after the start, 16 KiB are held by the allocator (blocks from before the "
               "recording, and free memory), 8 KiB mapped before the recording began and 0 bytes in use from malloc.");
