@@ -332,6 +332,14 @@ def diff():
     same(rows("Bytes allocated, by thread's name"), {"(the first)": [1596, 5101596, 5100000]})
     assert "In use at the peak: from 2.86 MiB to 4.86 MiB, 70 % more." in " ".join(run("diff", "a", "b").decode().split())
     assert "No function had more" in run("diff", "a", "a").decode()
+    # Where stacks were sampled, what is told by function is an estimate.
+    made("a", TRACE.replace("stacks all", "stacks 1000")), made("b", GROWN.replace("stacks all", "stacks 1000"))
+    document = json.loads(run("diff", "a", "b", "--json"))
+    assert re.search(r"Largest growth: unknown function \(program\), from about \S+ MiB to about \S+ MiB\.$",
+                     " ".join(document["story"])), document["story"]
+    sites = next(section for section in document["sections"] if section["id"] == "sites")
+    same({chart["title"].endswith(" (estimated from sampled stacks)") for chart in sites["charts"]}, {True})
+    assert "By the sampled stacks, no function had more" in " ".join(run("diff", "a", "a").decode().split())
 
 
 def diff_mapped():
