@@ -21,6 +21,20 @@ event 0 10 malloc 0x1000 24
 event 0 20 malloc 0x1020 100
 event 0 30 free 0x1000 0
 """
+# A library whose functions have no names: one calls two others, and code in no file allocates, too.
+UNNAMED = """program /bin/story
+stacks all
+module 0 0x10000 0x20000 0 /absent/libbare.so
+stack 0 0x10010
+stack 1 0x10020
+stack 1 0x10030
+stack 0 0x900000
+thread 0 main
+event 0 10 malloc 0x1000 1000 2
+event 0 20 malloc 0x2000 500 3
+event 0 30 malloc 0x3000 100 4
+"""
+LIBRARY, NO_FILE = "unknown function (libbare.so)", "unknown function (no file)"
 
 
 def granary(*arguments):
@@ -62,6 +76,38 @@ class Commands(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertIn("At most 124 bytes were in use, 2 µs after the start", done.stdout)
         self.assertTrue(all(len(line) <= 140 for line in done.stdout.splitlines()))
+
+    def test_functions_without_names_are_one_of_their_file_and_addresses_when_opened(self):
+        trace = self.trace(UNNAMED)
+        document = json.loads(granary("summary", "--json", trace).stdout)
+        charts = {chart["title"]: chart for section in document["sections"] for chart in section["charts"]}
+        for title in ("Memory by function", "In use at the end, by function"):
+            table = charts[title]
+            self.assertEqual([row[0] for row in table["rows"]], [LIBRARY, NO_FILE], title)
+            self.assertEqual([[part[0] for part in parts] for parts in table["parts"]],
+                             [["libbare.so+0x20 < libbare.so+0x10", "libbare.so+0x30 < libbare.so+0x10"], ["0x900000"]])
+        self.assertEqual([series["name"] for series in charts["Bytes in use over time, by function"]["series"]],
+                         [LIBRARY, NO_FILE])
+        # One that calls another is one in the graph.
+        flame = charts["Call stacks"]
+        self.assertEqual([document["frames"][frame]["name"] for frame in flame["frames"][1:]], [LIBRARY, NO_FILE])
+        answers = {section["id"]: section["answer"] for section in document["sections"]}
+        self.assertIn(f"came from {LIBRARY}.", answers["origins"])
+        self.assertIn(f"comes from {LIBRARY}.", answers["leaks"])
+
+    def test_functions_without_names_are_told_apart_by_address_on_request(self):
+        trace = self.trace(UNNAMED)
+        document = json.loads(granary("summary", "--json", "--addresses", trace).stdout)
+        charts = {chart["title"]: chart for section in document["sections"] for chart in section["charts"]}
+        self.assertEqual([row[0] for row in charts["Memory by function"]["rows"]],
+                         ["libbare.so+0x20", "libbare.so+0x30", "0x900000"])
+        self.assertEqual([document["frames"][frame]["name"] for frame in charts["Call stacks"]["frames"][1:]],
+                         ["libbare.so+0x10", "libbare.so+0x20", "libbare.so+0x30", "0x900000"])
+        self.assertNotIn("unknown function", json.dumps(document))
+        os.rename(trace, self.path("before"))
+        more = self.trace(UNNAMED.replace("1000 2", "3000 2"))
+        self.assertIn("Largest growth: libbare.so+0x20,", granary("diff", "--addresses", self.path("before"), more).stdout)
+        self.assertIn(f"Largest growth: {LIBRARY},", granary("diff", self.path("before"), more).stdout)
 
     def test_json_and_page_hold_the_same_document(self):
         document = json.loads(granary("summary", "--json", self.trace()).stdout)

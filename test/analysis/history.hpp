@@ -26,6 +26,13 @@ using trace::StackNumber;
 using trace::ThreadNumber;
 using trace::Time;
 
+// The functions of a history have no names.
+inline Naming by_address() {
+    Naming naming;
+    naming.addresses = true;
+    return naming;
+}
+
 struct Alive {
     Event birth;
     std::uint64_t number = 0;        // of blocks born before

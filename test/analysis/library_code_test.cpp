@@ -13,7 +13,7 @@
 namespace gr::tool::library_code_test {
 
 Call named(std::string function, std::string module = "program", std::string file = "") {
-    return {function, function, std::move(file), 0, std::move(module), true};
+    return {function, function, std::move(file), 0, std::move(module), "", true};
 }
 
 TEST(QualifiedName, HasNeitherTypeNorArguments) {

@@ -23,7 +23,7 @@ class OracleTest : public testing::TestWithParam<unsigned> {
     OracleTest() {
         history_.write(folder_.file("trace"), trace::Stacks::all, samples());
         const trace::Trace trace(folder_.file("trace"));
-        document_ = analyse(trace);
+        document_ = analyse(trace, by_address());
         last_ = trace.last().units;
     }
     [[nodiscard]] const std::vector<Moment> &moments() const { return history_.moments(); }

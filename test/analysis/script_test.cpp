@@ -4,11 +4,13 @@
 // Must not know: how the analysis gathers.
 #include <cmath>
 #include <limits>
+#include <variant>
 
 #include "analysis/history.hpp"
 #include "reporting/document/document_json.hpp"
 #include "reporting/document/words.hpp"
 #include "reporting/steps/class_sizes.hpp"
+#include "reporting/steps/scope.hpp"
 
 namespace gr::tool::script_test {
 
@@ -35,7 +37,7 @@ class ScriptTest : public testing::Test {
     Document document_of(const std::vector<Event> &events, trace::Stacks stacks,
                          const std::vector<trace::Sample> &samples = {}) {
         History(events).write(folder_.file("trace"), stacks, samples);
-        return analyse(trace::Trace(folder_.file("trace")));
+        return analyse(trace::Trace(folder_.file("trace")), by_address());
     }
     // With what a recorder says of itself.
     struct Recorder {
@@ -60,7 +62,7 @@ class ScriptTest : public testing::Test {
             end.stack_nanoseconds = recorder.stack_nanoseconds;
             writer.end(end);
         }
-        return analyse(trace::Trace(folder_.file("trace")));
+        return analyse(trace::Trace(folder_.file("trace")), by_address());
     }
     Folder folder_;
 };
@@ -154,7 +156,7 @@ TEST_F(ScriptTest, ResidentMemoryByKind) {
         writer.memory(large);
         writer.end({.time = Time{40}});
     }
-    const Section section = section_of(analyse(trace::Trace(path)), "resident");
+    const Section section = section_of(analyse(trace::Trace(path), by_address()), "resident");
     EXPECT_EQ(
         section.answer,
         "Of 32 KiB resident 2 µs after the start, 12 KiB are in use from malloc, 8 KiB mapped by the program or its "
@@ -190,7 +192,7 @@ TEST_F(ScriptTest, ResidentMemoryOfAProgramThatRanBefore) {
                         {MemoryKind::earlier, 0, {}, 2, 8 * kPage, 2 * kPage}}});
         writer.end({.time = Time{40}});
     }
-    const Section section = section_of(analyse(trace::Trace(path)), "resident");
+    const Section section = section_of(analyse(trace::Trace(path), by_address()), "resident");
     EXPECT_EQ(section.answer,
               "Of 24 KiB resident 2 µs after the start, 16 KiB are held by the allocator (blocks from before the "
               "recording, and free memory), 8 KiB mapped before the recording began and 0 bytes in use from malloc.");
@@ -385,6 +387,42 @@ TEST_F(ScriptTest, WhatIsSampledIsCountedInWholeBlocksAndSaidToBeEstimated) {
     const auto &sites =
         chart_of<TableChart>(section_of(document, "origins"), "Memory by function (estimated from sampled stacks)");
     EXPECT_EQ(number_in(sites, "0x400030", 4), 21);
+}
+
+TEST_F(ScriptTest, AnEstimateIsNotToldAsAnExactNumberBesideOne) {
+    std::vector<Event> events = {event_of(0, 0, Op::malloc, 0x10000, 100, 3), event_of(1, 0, Op::free, 0x10000),
+                                 event_of(2, 0, Op::malloc, 0x10000, 100, 3), event_of(3, 0, Op::malloc, 0x20000, 100)};
+    const auto answers = [&](const char *id) {
+        return section_of(document_of(events, Recorder{.stack_bytes = 1000}), id).answer;
+    };
+    EXPECT_EQ(answers("temporaries"),
+              "1 block: 33.3 % of all blocks, 100 bytes in total. Such blocks could live on the stack or be reused. By "
+              "the sampled stacks, 0x400030 requested it.");
+    EXPECT_EQ(answers("leaks"), "2 blocks of 200 bytes. Every sampled stack of these blocks leads to 0x400030.");
+    const std::string estimates =
+        " These are estimates: one stack was taken for every 1000 bytes allocated, on average.";
+    EXPECT_EQ(
+        answers("origins"),
+        "At the peak, 300 ns after the start, every sampled stack of the memory in use leads to 0x400030." + estimates);
+    EXPECT_EQ(
+        answers("held-end"),
+        "2 of 2 pages that held a block were less than a quarter full: because of 200 bytes in use, 7.8 KiB could not "
+        "be returned to the OS. By the sampled stacks, the largest part of that is held by blocks from 0x400030.");
+    events.push_back(event_of(4, 0, Op::malloc, 0x30000, 200, 4));
+    EXPECT_EQ(answers("leaks"), "3 blocks of 400 bytes. The largest part, about 51.2 %, comes from 0x400040.");
+    EXPECT_EQ(answers("origins"),
+              "At the peak, 400 ns after the start, about 51.2 % of the memory in use came from 0x400040." + estimates);
+    // Every chart by function says that it is an estimate.
+    const Document document = document_of(events, Recorder{.stack_bytes = 1000});
+    for (const Chart &chart : section_of(document, "origins").charts)
+        EXPECT_TRUE(std::visit([](const auto &one) { return one.title.ends_with(kEstimated); }, chart));
+}
+
+TEST(WordsTest, AboutStandsBeforeANumberOnly) {
+    EXPECT_EQ(about("12 %", true), "about 12 %");
+    EXPECT_EQ(about("12 %", false), "12 %");
+    EXPECT_EQ(about("less than 0.1 %", true), "less than 0.1 %");
+    EXPECT_EQ(about("none", true), "none");
 }
 
 TEST_F(ScriptTest, LongCallsAlone) {

@@ -48,7 +48,7 @@ class WindowTest : public testing::TestWithParam<Part> {
         if (first != 0) before_ = all[first - 1].live;
         const trace::Trace trace(folder_.file("trace"));
         Course course;
-        document_ = Analyst(trace).window(window_, course);
+        document_ = Analyst(trace, by_address()).window(window_, course);
     }
     [[nodiscard]] std::vector<trace::Sample> samples() const {
         std::vector<trace::Sample> samples;
@@ -336,11 +336,11 @@ TEST_P(WindowTest, SingleEvents) {
 TEST_P(WindowTest, FromAPosition) {
     const trace::Trace trace(folder_.file("trace"));
     EXPECT_GT(Positions::moments(trace).size(), 10U);
-    Analyst analyst(trace);
+    Analyst analyst(trace, by_address());
     Course course;
     const std::string whole = to_json(analyst.whole(course));
     EXPECT_EQ(course.done(), 1);
-    EXPECT_EQ(whole, to_json(analyse(trace)));
+    EXPECT_EQ(whole, to_json(analyse(trace, by_address())));
     Course second;
     EXPECT_EQ(to_json(analyst.window(window_, second)), to_json(document_));
     EXPECT_GT(second.done(), 0);
@@ -349,12 +349,12 @@ TEST_P(WindowTest, FromAPosition) {
     Course third;
     const std::string closer = to_json(analyst.window(inner, third));
     Course fourth;
-    EXPECT_EQ(closer, to_json(Analyst(trace).window(inner, fourth)));
+    EXPECT_EQ(closer, to_json(Analyst(trace, by_address()).window(inner, fourth)));
 }
 
 TEST_P(WindowTest, MayBeStopped) {
     const trace::Trace trace(folder_.file("trace"));
-    Analyst analyst(trace);
+    Analyst analyst(trace, by_address());
     Course course;
     course.stop();
     EXPECT_THROW((void)analyst.window(window_, course), Unwanted);
@@ -424,7 +424,7 @@ TEST(FirstPicture, SumsAreTheEventsSums) {
     history.write(folder.file("trace"), trace::Stacks::all, {}, kEventsABlock);
     const trace::Trace trace(folder.file("trace"));
     const Document first = first_picture(trace);
-    const Document whole = analyse(trace);
+    const Document whole = analyse(trace, by_address());
     EXPECT_EQ(first.slices, whole.slices);
     EXPECT_EQ(first.notes.size(), 1U);
     std::map<std::string, double> counts;

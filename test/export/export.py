@@ -328,10 +328,18 @@ def diff():
     same(rows("Bytes allocated, by size class"),
          {"blocks of 4.77 MiB": [0, 5000000, 5000000], "blocks of 100 KiB": [0, 100000, 100000]})
     # No function has a name here: all that is known of a call is its file.
-    same(rows("Bytes allocated, by function"), {"? in program": [3001564, 8101564, 5100000]})
+    same(rows("Bytes allocated, by function"), {"unknown function (program)": [3001564, 8101564, 5100000]})
     same(rows("Bytes allocated, by thread's name"), {"(the first)": [1596, 5101596, 5100000]})
     assert "In use at the peak: from 2.86 MiB to 4.86 MiB, 70 % more." in " ".join(run("diff", "a", "b").decode().split())
     assert "No function had more" in run("diff", "a", "a").decode()
+    # Where stacks were sampled, what is told by function is an estimate.
+    made("a", TRACE.replace("stacks all", "stacks 1000")), made("b", GROWN.replace("stacks all", "stacks 1000"))
+    document = json.loads(run("diff", "a", "b", "--json"))
+    assert re.search(r"Largest growth: unknown function \(program\), from about \S+ MiB to about \S+ MiB\.$",
+                     " ".join(document["story"])), document["story"]
+    sites = next(section for section in document["sections"] if section["id"] == "sites")
+    same({chart["title"].endswith(" (estimated from sampled stacks)") for chart in sites["charts"]}, {True})
+    assert "By the sampled stacks, no function had more" in " ".join(run("diff", "a", "a").decode().split())
 
 
 def diff_mapped():
@@ -343,10 +351,10 @@ def diff_mapped():
 
     same(rows("Resident memory, by kind"),
          {"the allocator's heap": [5000, 5000, 0], "mapped by the program or a library, without malloc": [9070, 16070, 7000]})
-    same(rows("Resident, mapped without malloc, by function"), {"? in program": [9000, 16000, 7000]})
-    same(rows("Addresses mapped without malloc, by function"), {"? in program": [12288, 20480, 8192]})
+    same(rows("Resident, mapped without malloc, by function"), {"unknown function (program)": [9000, 16000, 7000]})
+    same(rows("Addresses mapped without malloc, by function"), {"unknown function (program)": [12288, 20480, 8192]})
     text = " ".join(run("diff", "a", "b").decode().split())
-    assert "Resident, mapped without malloc: from 8.86 KiB to 15.7 KiB, 77.2 % more. Largest growth: ? in program" in text, text
+    assert "Resident, mapped without malloc: from 8.86 KiB to 15.7 KiB, 77.2 % more. Largest growth: unknown function (program)" in text, text
     assert "What the resident memory was for was not recorded in both traces." in run("diff", "a", made("trace")).decode()
 
 
@@ -389,12 +397,12 @@ def diff_page():
     same(found[1], {**found[0], 112 << 10: 100000, 5 << 20: 5000000})
     # All that is known of a call is its file, but for the block without a stack, which is the program itself.
     flame = charts["Call stacks that grew or shrank from A to B"]
-    same([document["frames"][number]["name"] for number in flame["frames"][1:]], ["? in program"])
+    same([document["frames"][number]["name"] for number in flame["frames"][1:]], ["unknown function (program)"])
     same({measure["name"]: sum(measure["values"]) for measure in flame["measures"]},
          {"more at the peak": 5100596 - PEAK, "more allocated": 5100000, "more at the end": 5100000})
     sites = charts["Functions that changed most, by bytes allocated"]
     same((sites["labels"], [series["values"] for series in sites["series"]]),
-         (["? in program"], [[3001564], [8101564]]))
+         (["unknown function (program)"], [[3001564], [8101564]]))
     # Of two that are the same nothing is left to be shown by function, and B has its place all the same.
     run("diff", "a", "a", "-o", "same.html")
     assert "a tenth of one is not the same" not in json.dumps(document_in("same.html"))

@@ -275,8 +275,8 @@ class EarlierMemory(AttachTest):
 
     MEBIBYTE = 1 << 20
 
-    def test_kinds(self):
-        child = self.run_program(program("record_mapper"), "wait", "begun", stdin=subprocess.PIPE)
+    def resident_by_kind(self, *words):
+        child = self.run_program(program("record_mapper"), "wait", "begun", *words, stdin=subprocess.PIPE)
         self.detach(self.attach(child))
         child.communicate("x", timeout=100)
         self.assertEqual(child.returncode, 0)
@@ -284,6 +284,15 @@ class EarlierMemory(AttachTest):
         sums = collections.Counter()
         for part in trace.memory[-1][2]:
             sums[part.kind] += part.resident
+        return trace, sums
+
+    def test_stack_of_a_thread_that_computes(self):
+        _, sums = self.resident_by_kind("compute")
+        self.assertIn(sums["stack"], range(2 * self.MEBIBYTE, 3 * self.MEBIBYTE), sums)
+        self.assertIn(sums["earlier"], range(12 * self.MEBIBYTE, 13 * self.MEBIBYTE), sums)
+
+    def test_kinds(self):
+        trace, sums = self.resident_by_kind()
         self.assertIn(sums["earlier"], range(12 * self.MEBIBYTE, 13 * self.MEBIBYTE), sums)
         self.assertIn(sums["heap"], range(9_000_000, 9_900_000), sums)  # of both threads, and large blocks
         self.assertIn(sums["stack"], range(2 * self.MEBIBYTE, 3 * self.MEBIBYTE), sums)  # of a thread that is silent since

@@ -2,7 +2,7 @@
 // What: a program whose resident memory is known by kind: own mappings, blocks, a thread's stack, shared memory, a file.
 // Invariant: all of it is there when the program ends. With "fork", a child has it, too, and maps nothing of its own. With
 //    "wait" and a file's name, the thread has blocks, too; the program makes that file and waits for a byte from its
-//    standard input before it ends.
+//    standard input before it ends. With "compute" behind it, the thread computes meanwhile; else it waits in the kernel.
 // Must not know: who looks.
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,6 +30,7 @@ constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 pthread_barrier_t barrier;
 pid_t thread_id;
 int silent[2];  // a pipe into which nobody writes
+bool computes = false;
 
 void take_blocks(int count) {
     for (int i = 0; i < count; ++i) std::memset(malloc(10000), 1, 10000);
@@ -42,6 +43,7 @@ void *fill_stack(void *waits) {
     if (waits != nullptr) take_blocks(100);
     thread_id = gettid();
     pthread_barrier_wait(&barrier);
+    while (computes) bytes[0] = static_cast<char>(bytes[0] + 1);
     char byte = 0;
     return read(silent[0], &byte, 1) < 0 ? nullptr : waits;
 }
@@ -69,6 +71,7 @@ int main(int count, char **words) {
     const int file = open(words[0], O_RDONLY | O_CLOEXEC);
     pthread_t thread;
     const bool waits = count > 2 && std::strcmp(words[1], "wait") == 0;
+    computes = count > 3 && std::strcmp(words[3], "compute") == 0;
     pthread_barrier_init(&barrier, nullptr, 2);
     if (file < 0 || pipe2(silent, O_CLOEXEC) != 0 ||
         pthread_create(&thread, nullptr, fill_stack, waits ? words[1] : nullptr) != 0)
@@ -83,7 +86,7 @@ int main(int count, char **words) {
         if (child < 0 || waitpid(child, nullptr, 0) != child) abort();
     }
     if (waits) {
-        wait_for_thread();
+        if (!computes) wait_for_thread();
         const int begun = open(words[2], O_CREAT | O_WRONLY | O_CLOEXEC, S_IRUSR);
         char byte = 0;
         if (begun < 0 || close(begun) != 0 || read(0, &byte, 1) != 1) abort();

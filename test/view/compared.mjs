@@ -47,7 +47,9 @@ test("the head says what is compared, and what grew", async () => {
     assert.equal(story.length, 3);
     assert.equal(story[0], "In use at the peak: from 7.81 KiB to 19.5 KiB, 2.5 times as much.");
     assert.ok(
-        story.some((sentence) => /^Largest growth: \? in program, from 7\.81 KiB to 19\.5 KiB\.$/.test(sentence)),
+        story.some((sentence) =>
+            /^Largest growth: unknown function \(program\), from 7\.81 KiB to 19\.5 KiB\.$/.test(sentence),
+        ),
         story,
     );
     assert.deepEqual(await page.locator("section.question").evaluateAll((sections) => sections.map(({ id }) => id)), [
@@ -90,16 +92,18 @@ test("each chart has A and B in its legend, and one can be hidden", async () => 
 
 test("by function: bars, the flame graph and the table have the growth", async () => {
     const bars = "Functions that changed most, by bytes in use at the peak";
-    assert.deepEqual(await table(page, bars), [["? in program", "8000", "20000"]]);
+    assert.deepEqual(await table(page, bars), [["unknown function (program)", "8000", "20000"]]);
     assert.deepEqual(await table(page, "Call stacks that grew or shrank from A to B"), [
         [
-            "? in program",
+            "unknown function (program)",
             "12000",
             "12000",
             ...(await table(page, "Call stacks that grew or shrank from A to B"))[0].slice(3),
         ],
     ]);
-    assert.deepEqual(await table(page, "Blocks allocated, by function"), [["? in program", "8", "20", "12", "1.5"]]);
+    assert.deepEqual(await table(page, "Blocks allocated, by function"), [
+        ["unknown function (program)", "8", "20", "12", "1.5"],
+    ]);
     const text = await figure(page, "Blocks allocated, by function").locator("tbody").textContent();
     assert.ok(text.includes("150\u00a0%"), text);
 });

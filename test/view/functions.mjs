@@ -129,6 +129,35 @@ test("a row opens to its stacks and closes, also when sorted", async () => {
     assert.equal(await rows().first().locator(".opens").isDisabled(), true);
 });
 
+test("a row's arrow stands before its name, also on a phone and where the name has several lines", async () => {
+    const gaps = () =>
+        rows()
+            .locator("td:first-child:has(.opens:enabled)")
+            .evaluateAll((cells) =>
+                cells.map((cell) => {
+                    const name = document.createRange();
+                    name.selectNodeContents(cell.querySelector(".follow"));
+                    const [arrow, [line]] = [
+                        cell.querySelector(".opens").getBoundingClientRect(),
+                        name.getClientRects(),
+                    ];
+                    return {
+                        beside: line.left - arrow.right,
+                        above: Math.abs((line.top + line.bottom - arrow.top - arrow.bottom) / 2),
+                    };
+                }),
+            );
+    await page
+        .locator(".follow")
+        .first()
+        .evaluate((link) => (link.textContent = "a_long_name_".repeat(9)));
+    for (const width of [390, 1400]) {
+        await page.setViewportSize({ width, height: 900 });
+        for (const { beside, above } of await gaps())
+            assert.ok(Math.abs(beside) < 6 && above < 6, `${width}: ${beside} ${above}`);
+    }
+});
+
 test("from a row to the graph and back", async () => {
     await rows().nth(1).getByRole("link").click();
     assert.match(

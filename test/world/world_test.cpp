@@ -6,24 +6,31 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "fake/sandbox.hpp"
+#include "platform/syscall.hpp"
 #include "platform/thread.hpp"
 #include "platform/world/mappings.hpp"
 #include "platform/world/modules.hpp"
@@ -500,6 +507,93 @@ TEST_F(WorldTest, ProcOfAnotherNamespaceStopsNobody) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status));
     if (WEXITSTATUS(status) == kNoNamespace) GTEST_SKIP() << "no namespaces";
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// The kernel's list of threads as it is when a thread ends while it is listed. The calling thread's first list has only
+// the first thread.
+class ListThatEndsEarly {
+  public:
+    // false: the kernel lets no process handle its own system calls.
+    static bool begin() {
+        struct sigaction action {};
+        action.sa_sigaction = list;
+        action.sa_flags = SA_SIGINFO;
+        sock_filter steps[] = {
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getdents64, 0, 3),
+            BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[5])),
+            BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kByHandler, 1, 0),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        const sock_fprog program{std::size(steps), &steps[0]};
+        return sigaction(SIGSYS, &action, nullptr) == 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+               prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    }
+    static bool has_ended_early() { return lists_ > 1; }
+
+  private:
+    static constexpr std::uint32_t kByHandler = 0x4c697374;
+    static constexpr long kOffsetOfBytes = 16;  // in an entry of a folder
+    static constexpr int kFirst = 3;            // ".", ".." and the first thread
+
+#if defined(__x86_64__)
+    static long argument(const ucontext_t &at, int i) {
+        constexpr int kRegisters[] = {REG_RDI, REG_RSI, REG_RDX};
+        return static_cast<long>(at.uc_mcontext.gregs[kRegisters[i]]);
+    }
+    static void set_result(ucontext_t &at, long result) { at.uc_mcontext.gregs[REG_RAX] = result; }
+#else
+    static long argument(const ucontext_t &at, int i) { return static_cast<long>(at.uc_mcontext.regs[i]); }
+    static void set_result(ucontext_t &at, long result) { at.uc_mcontext.regs[0] = static_cast<std::uint64_t>(result); }
+#endif
+
+    static void list(int, siginfo_t *, void *context) {
+        auto &at = *static_cast<ucontext_t *>(context);
+        const long bytes =
+            raw_syscall(SYS_getdents64, argument(at, 0), argument(at, 1), argument(at, 2), 0, 0, kByHandler);
+        const auto *const entries = reinterpret_cast<const char *>(argument(at, 1));
+        long end = 0;
+        for (int i = 0; i < kFirst && end < bytes; ++i) {
+            std::uint16_t entry = 0;
+            __builtin_memcpy(&entry, entries + end + kOffsetOfBytes, sizeof entry);
+            end += entry;
+        }
+        set_result(at, lists_ == 0 ? end : lists_ == 1 ? 0 : bytes);
+        ++lists_;
+    }
+
+    static inline int lists_ = 0;
+};
+
+// In a process of its own. The list ends before the thread that stops the others.
+int stop_by_a_list_that_ends_early() {
+    int result = 1;
+    const Threads before(1);
+    std::thread([&] {
+        const Threads behind(1);
+        if (!ListThatEndsEarly::begin()) {
+            result = kNotAvailable;
+            return;
+        }
+        if (!world.stop({})) return;
+        std::size_t at = 0;
+        unsigned count = 0;
+        while (world.next_stopped(&at) != nullptr) ++count;
+        world.resume();
+        result = count == 3 && ListThatEndsEarly::has_ended_early() ? 0 : 2;
+    }).join();
+    return result;
+}
+
+TEST_F(WorldTest, AListThatEndsBeforeTheCallerIsReadAgain) {
+    const pid_t child = fork();
+    if (child == 0) _exit(stop_by_a_list_that_ends_early());
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status)) << status;
+    if (WEXITSTATUS(status) == kNotAvailable) GTEST_SKIP() << "no sandbox";
     EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 

@@ -6,6 +6,7 @@ namespace gr::tool {
 void add_naming(CLI::App &options, Naming *naming) {
     add_wrappers(options, &naming->wrappers);
     options.add_flag("--lines", naming->lines, "Tell a function's calls apart by line");
+    options.add_flag("--addresses", naming->addresses, "Tell a file's functions without names apart by address");
     add_whole_names(options, &naming->whole_names);
 }
 

@@ -229,11 +229,13 @@ World::Round World::call_those_that_run(std::span<const std::uint32_t> exempt) {
         is_known ? --not_awaited_ : ++called_;
         if (!call(slot, id)) return Round::failed;
     }
-    // A /proc of another process namespace shows other numbers.
     const std::uint32_t count = task_count();
-    if (!is_told || count == 0) return Round::failed;
-    // The kernel's list ends early if a thread ends while it is listed. The threads behind it may be new.
-    return told < count ? Round::found_some : round;
+    if (count == 0) return Round::failed;
+    // The kernel's list ends early if a thread ends while it is listed. The threads behind it may be new, and the caller
+    // may be one of them.
+    if (told < count) return Round::found_some;
+    // A /proc of another process namespace shows other numbers.
+    return is_told ? round : Round::failed;
 }
 
 // false: the kernel refuses the signal.

@@ -13,6 +13,7 @@
 #include "commands/diff/growth_flame.hpp"
 #include "reporting/document/words.hpp"
 #include "reporting/steps/mapped_memory.hpp"
+#include "reporting/steps/scope.hpp"
 
 namespace gr::tool {
 
@@ -111,11 +112,11 @@ std::string sentence(const std::string &what, double before, double after, std::
 
 std::string plain_count(double count) { return count_words(count); }
 
-std::string most_growth(const Rows &rows, const std::string &none) {
+std::string most_growth(const Rows &rows, const std::string &none, bool is_estimate = false) {
     const auto most = std::ranges::max_element(rows, {}, &Row::growth);
     if (most == rows.end() || most->growth() <= 0) return none;
     return fmt::format("Largest growth: {0}, from {2} to {1}.", short_name(most->name, kMostNamed),
-                       bytes_words(most->after), bytes_words(most->before));
+                       about(bytes_words(most->after), is_estimate), about(bytes_words(most->before), is_estimate));
 }
 
 Section totals(const ProgramUse &a, const ProgramUse &b) {
@@ -188,26 +189,35 @@ Section sites(const ProgramUse &a, const ProgramUse &b, std::vector<Frame> *fram
         return section;
     }
     const Rows peak = changed(a.by_site, b.by_site, &Use::at_peak, as_it_is);
-    section.answer = most_growth(peak, "No function had more in use at the peak.");
-    if (a.is_sampled || b.is_sampled) section.answer += " These are estimates: only some calls have a recorded stack.";
+    const bool is_estimate = a.is_sampled || b.is_sampled;
+    const auto title = [&](const std::string &text) {
+        return fmt::format("{}{}", text, is_estimate ? kEstimated : "");
+    };
+    section.answer = most_growth(peak,
+                                 is_estimate ? "By the sampled stacks, no function had more in use at the peak."
+                                             : "No function had more in use at the peak.",
+                                 is_estimate);
+    if (is_estimate) section.answer += " These are estimates: only some calls have a recorded stack.";
     const Rows bytes = changed(a.by_site, b.by_site, &Use::bytes, as_it_is);
     const Axis axis{"bytes", Unit::bytes};
     if (!peak.empty()) {
         section.charts.emplace_back(
-            bars_of("Functions that changed most, by bytes in use at the peak", "function", axis, peak));
+            bars_of(title("Functions that changed most, by bytes in use at the peak"), "function", axis, peak));
     }
     if (!bytes.empty()) {
         section.charts.emplace_back(
-            bars_of("Functions that changed most, by bytes allocated", "function", axis, bytes));
+            bars_of(title("Functions that changed most, by bytes allocated"), "function", axis, bytes));
     }
-    if (FlameChart flame = growth_flame(a, b, frames); !flame.measures.empty())
+    if (FlameChart flame = growth_flame(a, b, frames); !flame.measures.empty()) {
+        flame.title = title(flame.title);
         section.charts.emplace_back(std::move(flame));
+    }
     const std::vector<TableChart> tables = {
-        table_of("Bytes in use at the peak, by function", "function", Unit::bytes, peak),
-        table_of("Bytes allocated, by function", "function", Unit::bytes, bytes),
-        table_of("Blocks allocated, by function", "function", Unit::count,
+        table_of(title("Bytes in use at the peak, by function"), "function", Unit::bytes, peak),
+        table_of(title("Bytes allocated, by function"), "function", Unit::bytes, bytes),
+        table_of(title("Blocks allocated, by function"), "function", Unit::count,
                  changed(a.by_site, b.by_site, &Use::blocks, as_it_is)),
-        table_of("Bytes in use at the end, by function", "function", Unit::bytes,
+        table_of(title("Bytes in use at the end, by function"), "function", Unit::bytes,
                  changed(a.by_site, b.by_site, &Use::at_end, as_it_is))};
     section.charts.insert(section.charts.end(), tables.begin(), tables.end());
     return section;

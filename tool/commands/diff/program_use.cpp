@@ -109,13 +109,13 @@ class Gatherer {
 
 std::string base_name(const std::string &path) { return path.substr(path.rfind('/') + 1); }
 
-// What has no name of its own is known by its file only: in another build it lies elsewhere. How many calls were left out
-// differs from run to run.
+// Without --addresses, what has no name of its own is known by its file only: in another build it lies elsewhere. How many
+// calls were left out differs from run to run.
 Frame frame_of(const Call &call, const Naming &naming) {
     if (call.is_left_out) return {"… frames …", "", 0, ""};
-    const std::string unknown = call.module.empty() ? "?" : "? in " + call.module;
-    const std::string &name = naming.whole_names ? call.function : call.brief;
-    return {call.is_known ? name : unknown, base_name(call.file), naming.lines ? call.line : 0, call.module};
+    const std::string &function = naming.addresses ? call.unique_name() : call.function;
+    const bool is_brief = call.is_known && !naming.whole_names;
+    return {is_brief ? call.brief : function, base_name(call.file), naming.lines ? call.line : 0, call.module};
 }
 std::string text_of(const Frame &frame) {
     if (frame.file.empty()) return frame.name;

@@ -36,7 +36,7 @@ std::string folded_stack(const std::vector<const Call *> &calls) {
     std::string text;
     for (const Call *const call : calls) {
         if (!text.empty()) text += ';';
-        std::string name = call->function;
+        std::string name = call->unique_name();
         std::replace(name.begin(), name.end(), ';', ':');
         text += name;
     }

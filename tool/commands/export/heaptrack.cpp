@@ -90,7 +90,7 @@ class Lines : public trace::Listener {
         const std::vector<Call> &calls = calls_.at(address);
         for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
             if (!call->is_known && call->file.empty()) continue;
-            one += fmt::format(" {:x}", text_of(call->function));
+            one += fmt::format(" {:x}", text_of(call->unique_name()));
             if (!call->file.empty() || calls.size() > 1)
                 one += fmt::format(" {:x} {:x}", text_of(call->file), call->line);
         }

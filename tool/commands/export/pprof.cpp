@@ -109,7 +109,7 @@ class Profile {
         if (address < trace::kFirstPlace) one.number(location::kAddress, address - 1);
         const std::vector<Call> &calls = calls_.at(address);
         for (auto call = calls.rbegin(); call != calls.rend(); ++call) {
-            add_line(&one, call->function, call->file, static_cast<std::uint64_t>(call->line));
+            add_line(&one, call->unique_name(), call->file, static_cast<std::uint64_t>(call->line));
         }
         add(profile::kLocation, one);
         return at->second;

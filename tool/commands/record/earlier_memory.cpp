@@ -2,17 +2,15 @@
 
 #include "commands/record/earlier_memory.hpp"
 
-#include <fmt/format.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
-#include <string>
 #include <string_view>
 
 #include "base/failure.hpp"
-#include "base/file_text.hpp"
 #include "commands/record/process_files.hpp"
 
 namespace gr::tool {
@@ -46,35 +44,22 @@ std::uint64_t end_of_large_blocks(const ProcessMemory &memory, const SmapsEntry 
     return at;
 }
 
-// The stack pointer of a thread that waits in the kernel; 0: the thread runs.
-std::uint64_t stack_pointer_of(std::uint32_t process, int thread) {
-    std::string text = file_text(fmt::format("/proc/{}/task/{}/syscall", process, thread));
-    // The last two words are the stack pointer and the place in the code.
-    const std::size_t code = text.rfind(" 0x");
-    const std::size_t stack = code == 0 || code == std::string::npos ? code : text.rfind(" 0x", code - 1);
-    if (stack == std::string::npos) return 0;
-    std::uint64_t address = 0;
-    constexpr std::size_t kBefore = 3;
-    constexpr int kHexadecimal = 16;
-    std::from_chars(text.data() + stack + kBefore, text.data() + code, address, kHexadecimal);
-    return address;
+// glibc tells the kernel, of each thread, where in the thread's description the list of its robust mutexes lies. 0: there is
+// none.
+std::uint64_t place_in_description(int thread) {
+    void *list = nullptr;
+    std::size_t bytes = 0;
+    return ::syscall(SYS_get_robust_list, thread, &list, &bytes) == 0 ? reinterpret_cast<std::uint64_t>(list) : 0;
 }
 
-// The description of a thread, on x86-64, begins with its own address, a word, and the address again. 0: there is none.
-std::uint64_t thread_pointer_above(const ProcessMemory &memory, std::uint64_t place, std::uint64_t end) {
-    constexpr std::uint64_t kAlignment = 16;
-    constexpr std::size_t kWords = 512;
-    constexpr std::size_t kHeadWords = 3;
-    constexpr std::uint64_t kMostBytes = 64 << 20;
-    end = std::min(end, place + kMostBytes);
-    std::array<std::uint64_t, kWords + kHeadWords> words{};
-    for (std::uint64_t at = place / kAlignment * kAlignment; at < end; at += kWords * sizeof words[0]) {
-        const std::uint64_t bytes = std::min<std::uint64_t>(sizeof words, end - at);
-        if (!memory.read_touched(at, words.data(), bytes)) return 0;
-        for (std::size_t i = 0; (i + kHeadWords) * sizeof words[0] <= bytes; i += kAlignment / sizeof words[0]) {
-            const std::uint64_t address = at + i * sizeof words[0];
-            if (words[i] == address && words[i + 2] == address) return address;
-        }
+// The description of a thread, on x86-64, begins with its own address, a word, and the address again. 0: none is there.
+std::uint64_t beginning_of_description(const ProcessMemory &memory, std::uint64_t place) {
+    constexpr std::uint64_t kAlignment = 64;
+    std::array<std::uint64_t, 3> words{};
+    const std::uint64_t last = place / kAlignment * kAlignment;
+    for (std::uint64_t at = last; at != 0 && place - at < kThreadBytes; at -= kAlignment) {
+        if (!memory.read_touched(at, words.data(), sizeof words)) return 0;
+        if (words[0] == at && words[2] == at) return at;
     }
     return 0;
 }
@@ -112,14 +97,15 @@ void EarlierMemory::find_parts(const ProcessMemory &memory, const std::vector<Sm
     }
 }
 
+// The stack of the first thread is the kernel's, and its description does not lie behind it.
 void EarlierMemory::find_threads(const ProcessMemory &memory, const std::vector<SmapsEntry> &mappings) {
-    const auto process = static_cast<std::uint32_t>(memory.process());
-    for (const int thread : threads_of(process)) {
-        const std::uint64_t place = stack_pointer_of(process, thread);
+    for (const int thread : threads_of(static_cast<std::uint32_t>(memory.process()))) {
+        if (thread == memory.process()) continue;
+        const std::uint64_t place = place_in_description(thread);
         const auto mapping = std::ranges::upper_bound(mappings, place, {}, &SmapsEntry::end);
         if (mapping == mappings.end() || place < mapping->begin || !is_plain(*mapping)) continue;
-        if (const std::uint64_t pointer = thread_pointer_above(memory, place, mapping->end); pointer != 0)
-            threads_.push_back({thread, pointer, place});
+        const std::uint64_t pointer = beginning_of_description(memory, place);
+        if (pointer > mapping->begin) threads_.push_back({thread, pointer, pointer - 1});
     }
 }
 

@@ -30,7 +30,7 @@ class EarlierMemory {
     explicit EarlierMemory(std::uint32_t process);
 
     [[nodiscard]] const std::vector<Part> &parts() const { return parts_; }
-    // Those that waited in the kernel.
+    // All but the first.
     [[nodiscard]] const std::vector<Thread> &threads() const { return threads_; }
 
   private:

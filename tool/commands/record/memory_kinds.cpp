@@ -134,7 +134,6 @@ MemoryKind MemoryKinds::kind_of_rest(const SmapsEntry &mapping, std::uint64_t be
 // The variables of a library that begin as zeros lie behind those of its file, and a thread's stack ends behind its
 // description, to which its thread pointer leads.
 std::vector<MemoryKinds::Piece> MemoryKinds::pieces_of(const SmapsEntry &mapping, const ProcessEvents &events) const {
-    constexpr std::uint64_t kThreadBytes = 2304;  // of that description
     const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     std::vector<Piece> pieces;
     const auto add_rest = [&](std::uint64_t begin, std::uint64_t end, MemoryKind rest) {

@@ -11,6 +11,8 @@
 
 namespace gr::tool {
 
+inline constexpr std::uint64_t kThreadBytes = 2304;  // of the description that glibc lays behind a thread's stack
+
 struct SmapsEntry {
     std::uint64_t begin = 0;
     std::uint64_t end = 0;

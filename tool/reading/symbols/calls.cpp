@@ -14,9 +14,11 @@ namespace gr::tool {
 
 namespace {
 
-// Names of nodes whose address the recorder made up: such an address says nothing to a reader.
-constexpr const char *kUnknownPlace = "unknown function (Python)";
-constexpr const char *kUnknownStandIn = "unknown function (library)";
+// Where a function lies whose address the recorder made up: such an address says nothing to a reader.
+constexpr const char *kPlace = "Python";
+constexpr const char *kStandIn = "library";
+
+constexpr const char *kNoFile = "no file";
 
 std::string base_name(const std::string &path) { return path.substr(path.rfind('/') + 1); }
 
@@ -37,10 +39,22 @@ Calls::Calls(const trace::Trace &trace, FileSearch search, Names preferred)
       places_(placed_.modules(), files_.debug_path()),
       preferred_(preferred) {}
 
-std::string Calls::unknown(std::uint64_t address) const {
+Call Calls::unknown(std::uint64_t address) const {
     const trace::Module *const module = pieces_.at(address - 1);
-    if (module == nullptr) return address < trace::kFirstStandIn ? fmt::format("{:#x}", address) : kUnknownStandIn;
-    return fmt::format("{}+{:#x}", printable(base_name(module->path)), address - module->begin + module->offset);
+    Call call;
+    if (module != nullptr) {
+        call.module = printable(base_name(module->path));
+        call.function = unknown_function(call.module);
+        call.place = fmt::format("{}+{:#x}", call.module, address - module->begin + module->offset);
+    } else if (address < trace::kFirstStandIn) {
+        call.function = unknown_function(kNoFile);
+        call.place = fmt::format("{:#x}", address);
+    } else {
+        call.function = unknown_function(kStandIn);
+        call.is_known = true;
+    }
+    call.brief = call.function;
+    return call;
 }
 
 const std::vector<Call> *Calls::in_trace(std::uint64_t address) {
@@ -59,20 +73,29 @@ const std::vector<Call> &Calls::in_files(std::uint64_t address) {
     if (state != FileState::found && module->path.starts_with('/')) unread_.try_emplace(module->path, state);
     const auto piece = static_cast<std::size_t>(module - pieces_.all().data());
     for (const CodePlace &place : places_.all_of_call(placed_.place_of(address, piece))) {
-        const bool is_known = !place.function.empty();
-        std::string function = is_known ? printable(demangled(place.function)) : unknown(address);
-        std::string short_form = is_known ? brief(function) : function;
-        calls.push_back({std::move(function), std::move(short_form), printable(place.file), place.line,
-                         printable(base_name(module->path)), is_known});
+        Call call = unknown(address);
+        if (!place.function.empty()) {
+            call.function = printable(demangled(place.function));
+            call.brief = brief(call.function);
+            call.place.clear();
+            call.is_known = true;
+        }
+        call.file = printable(place.file);
+        call.line = place.line;
+        calls.push_back(std::move(call));
     }
     return calls;
 }
 
 Call Calls::in_no_file(std::uint64_t address) const {
     if (address >= trace::kFirstPlace) return at_place(address);
-    const std::string *const made = names_.made_function(address);
-    const std::string name = made != nullptr ? printable(*made) : unknown(address);
-    return {name, name, "", 0, "", made != nullptr || address >= trace::kFirstStandIn};
+    Call call = unknown(address);
+    if (const std::string *const made = names_.made_function(address)) {
+        call.function = call.brief = printable(*made);
+        call.place.clear();
+        call.is_known = true;
+    }
+    return call;
 }
 
 Call Calls::at_place(std::uint64_t address) const {
@@ -80,7 +103,7 @@ Call Calls::at_place(std::uint64_t address) const {
     Call call;
     call.is_known = true;
     if (place == nullptr || (place->most_calls == 0 && place->function.empty())) {
-        call.function = kUnknownPlace;
+        call.function = unknown_function(kPlace);
     } else if (place->most_calls != 0) {
         call.function = left_out_text(place->least_calls, place->most_calls);
         call.is_left_out = true;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the calls of a trace's stacks by name: functions with those that the compiler put into them, files and lines,
 //    by the names that lie in the trace, or as far as the program's files still tell.
-// Invariant: each call has a name that is fit to be shown: what is not known is its file and the offset in it, or its
-//    address.
+// Invariant: each call has a name that is fit to be shown. Where no name is known, it tells the file.
 // Must not know: what was allocated there.
 #pragma once
 
@@ -38,7 +37,8 @@ class Calls {
     [[nodiscard]] const std::map<std::string, FileState> &unread() const { return unread_; }
 
   private:
-    [[nodiscard]] std::string unknown(std::uint64_t address) const;
+    // The call at the address as it is without a name.
+    [[nodiscard]] Call unknown(std::uint64_t address) const;
     [[nodiscard]] const std::vector<Call> *in_trace(std::uint64_t address);
     [[nodiscard]] const std::vector<Call> &in_files(std::uint64_t address);
     [[nodiscard]] Call at_place(std::uint64_t address) const;

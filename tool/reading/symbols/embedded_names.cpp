@@ -38,9 +38,9 @@ std::vector<Call> EmbeddedNames::calls_of(const trace::Symbols::Place &place) co
     for (std::uint32_t i = 0; i < place.calls; ++i) {
         const trace::Symbols::Call &call = symbols_.calls[place.first_call + i];
         const std::string &told = symbols_.texts[call.function];
-        const std::string function = told.empty() ? "?" : printable(told);
+        const std::string function = told.empty() ? unknown_function(module) : printable(told);
         calls.push_back({function, brief(function), printable(symbols_.texts[call.file]), static_cast<int>(call.line),
-                         module, !told.empty()});
+                         module, "", !told.empty()});
     }
     return calls;
 }

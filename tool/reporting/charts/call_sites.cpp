@@ -16,13 +16,15 @@ std::string base_name(const std::string &path) { return path.substr(path.rfind('
 
 std::uint32_t CallSites::frame_of(const Call &call) {
     const int line = has_lines_ ? call.line : 0;
-    const std::string text = fmt::format("{}\n{}\n{}\n{}", call.function, call.file, line, call.module);
+    const std::string &function = has_addresses_ ? call.unique_name() : call.function;
+    const std::string text = fmt::format("{}\n{}\n{}\n{}", function, call.file, line, call.module);
     const auto [known, is_first] = by_text_.try_emplace(text, static_cast<std::uint32_t>(frames_.size()));
     const bool is_short = !has_whole_names_ && call.brief != call.function;
     if (is_first) {
-        frames_.push_back({is_short ? call.brief : call.function, call.file, line, call.module,
-                           is_short ? call.function : std::string()});
+        frames_.push_back(
+            {is_short ? call.brief : function, call.file, line, call.module, is_short ? function : std::string()});
         lines_.emplace_back();
+        of_many_.push_back(!has_addresses_ && !call.place.empty());
     }
     if (call.line != 0) lines_[known->second].insert(call.line);
     return known->second;
@@ -35,6 +37,7 @@ void CallSites::add_brief_names() {
 }
 
 const std::string &CallSites::name_of(const Call &call) {
+    if (has_addresses_ && !call.place.empty()) return call.place;
     if (has_whole_names_ || call.brief == call.function) return call.function;
     if (brief_names_.is_empty()) add_brief_names();
     return brief_names_.is_unique(call.brief) ? call.brief : call.function;
@@ -77,7 +80,7 @@ std::string CallSites::path_text(const std::vector<const Call *> &calls, std::si
     for (std::size_t shown = 0; shown < kCalls && shown <= caller; ++shown) {
         const Call &call = *calls[caller - shown];
         if (shown != 0) text += " < ";
-        text += name_of(call);
+        text += call.place.empty() ? name_of(call) : call.place;
         if (call.line != 0) text += fmt::format(" ({}:{})", base_name(call.file), call.line);
     }
     return text;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: flame.hpp.
-// Invariant: in the tree of stacks a parent's number is less than its children's.
+// Invariant: in the tree of stacks a parent's number is less than its children's. Functions of one file without names, one
+//    called by another, are one node.
 // Must not know: what the numbers are.
 #include "reporting/charts/flame.hpp"
 
@@ -63,6 +64,8 @@ class Tree {
             node_of_[i] = node_of_[trace::number_of(stack.parent)];
             if (importance[i] <= least) continue;
             for (const std::uint32_t frame : sites.frames_of(stack.address)) {
+                const bool is_again = chart_.frames[node_of_[i]] == static_cast<std::int32_t>(frame);
+                if (is_again && sites.is_of_many(frame)) continue;
                 const auto [at, is_new] =
                     children.try_emplace({node_of_[i], frame}, static_cast<std::uint32_t>(chart_.parents.size()));
                 if (is_new) {

@@ -107,6 +107,11 @@ std::string share_words(double part, double whole) {
     return three_digits(share * 100) + " %";
 }
 
+std::string about(std::string words, bool is_estimate) {
+    const bool has_number = words.front() >= '0' && words.front() <= '9';
+    return is_estimate && has_number ? "about " + words : words;
+}
+
 std::string percent_words(double share) {
     if (share > 0 && share < kLeast) return "< 0.1 %";
     if (share > 1 - kLeast && share < 1) return "> 99.9 %";

@@ -22,6 +22,9 @@ namespace gr::tool {
 // "12 %", "less than 0.1 %", "all".
 [[nodiscard]] std::string share_words(double part, double whole);
 
+// "about 12 %", where the number is an estimate. Words without a number stay as they are.
+[[nodiscard]] std::string about(std::string words, bool is_estimate);
+
 // In a table: "12 %", "< 0.1 %", "> 99.9 %": the same limits.
 [[nodiscard]] std::string percent_words(double share);
 

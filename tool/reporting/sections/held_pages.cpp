@@ -138,8 +138,11 @@ Section HeldPages::section(CallSites &sites) const {
                               : " The functions that wanted these blocks are unknown: call stacks were not recorded.";
         return section;
     }
-    section.answer += fmt::format(" The largest part of that is held by blocks from {}.", table.largest());
-    if (scope_.has_sampled_stacks()) chart.title += kEstimated;
+    const char *const largest = scope_.has_sampled_stacks()
+                                    ? " By the sampled stacks, the largest part of that is held by blocks from {}."
+                                    : " The largest part of that is held by blocks from {}.";
+    section.answer += fmt::format(fmt::runtime(largest), table.largest());
+    chart.title += scope_.if_estimated(kEstimated);
     section.charts.emplace_back(std::move(chart));
     return section;
 }

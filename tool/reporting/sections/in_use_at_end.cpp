@@ -90,10 +90,12 @@ Section InUseAtEnd::section(const StackTotals &totals, const ShownThreads &threa
         const double largest = std::get<double>(chart.rows.front()[1]);
         const char *const all = scope_.has_sampled_stacks() ? " Every sampled stack of these blocks leads to {}."
                                                             : " All of these bytes come from {}.";
-        section.answer += largest == bytes ? fmt::format(fmt::runtime(all), table.largest())
-                                           : fmt::format(" The largest part, {}, comes from {}.",
-                                                         share_words(largest, bytes), table.largest());
-        if (scope_.has_sampled_stacks()) chart.title += kEstimated;
+        section.answer +=
+            largest == bytes
+                ? fmt::format(fmt::runtime(all), table.largest())
+                : fmt::format(" The largest part, {}, comes from {}.",
+                              about(share_words(largest, bytes), scope_.has_sampled_stacks()), table.largest());
+        chart.title += scope_.if_estimated(kEstimated);
         section.charts.emplace_back(std::move(chart));
     }
     return section;

@@ -100,7 +100,7 @@ SeriesChart by_function(const Scope &scope, const StackTotals &totals, CallSites
         largest.emplace_back(fmt::format("({})", others), std::move(rest));
     }
     SeriesChart chart;
-    chart.title = "Bytes in use over time, by function";
+    chart.title = fmt::format("Bytes in use over time, by function{}", scope.if_estimated(kEstimated));
     chart.x = {"time", Unit::time};
     chart.y = {"bytes in use", Unit::bytes};
     chart.is_stacked = true;
@@ -122,6 +122,24 @@ std::vector<double> numbers_of(const StackTotals::Share &share) {
     StackSum allocated;
     for (const StackTotals::Part &part : share.parts) allocated.add(part.sum);
     return {share.at_peak.bytes, share.at_peak.blocks, allocated.bytes, allocated.blocks};
+}
+
+// The function that had the most in use at the peak.
+struct Largest {
+    std::string function;
+    double bytes = 0;
+    double of_all = 0;
+};
+
+std::string peak_sentence(const Largest &largest, const std::string &when, bool is_estimate) {
+    if (largest.of_all <= 0)
+        return fmt::format("No block in use at the peak, {} after the start, has a call stack.", when);
+    if (is_estimate && largest.bytes == largest.of_all) {
+        return fmt::format("At the peak, {} after the start, every sampled stack of the memory in use leads to {}.",
+                           when, largest.function);
+    }
+    return fmt::format("At the peak, {} after the start, {} of the memory in use came from {}.", when,
+                       about(share_words(largest.bytes, largest.of_all), is_estimate), largest.function);
 }
 
 }  // namespace
@@ -162,20 +180,16 @@ Section origins_section(const Scope &scope, const StackTotals &totals, const Sho
         section.answer = "No block has a call stack.";
         return section;
     }
-    const std::vector<Value> &largest = chart.rows.front();
-    const double at_peak = sum_of(measures[0]);
-    const std::string when = time_words(seconds(totals.peak_time()));
-    section.answer = at_peak > 0
-                         ? fmt::format("At the peak, {} after the start, {} of the memory in use came from {}.", when,
-                                       share_words(std::get<double>(largest[1]), at_peak), table.largest())
-                         : fmt::format("No block in use at the peak, {} after the start, has a call stack.", when);
+    const Largest largest{table.largest(), std::get<double>(chart.rows.front()[1]), sum_of(measures[0])};
+    section.answer = peak_sentence(largest, time_words(seconds(totals.peak_time())), scope.has_sampled_stacks());
     if (scope.has_sampled_stacks()) {
-        chart.title += kEstimated;
         section.answer += fmt::format(" These are estimates: one stack was taken for every {} allocated, on average.",
                                       bytes_words(static_cast<double>(scope.trace.start().stack_bytes)));
     }
     measures.insert(measures.begin() + 2, in_use(all, "bytes in use at the end of the window"));
-    section.charts = {flame_of("Call stacks", measures, sites, threads.are_told_apart()),
+    chart.title += scope.if_estimated(kEstimated);
+    section.charts = {flame_of(fmt::format("Call stacks{}", scope.if_estimated(kEstimated)), measures, sites,
+                               threads.are_told_apart()),
                       by_function(scope, totals, sites), chart};
     return section;
 }

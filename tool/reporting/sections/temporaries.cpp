@@ -64,9 +64,9 @@ Section Temporaries::section(CallSites &sites) const {
     if (chart.rows.empty()) {
         section.answer += " The functions that wanted them are unknown: none of these blocks has a call stack.";
     } else {
-        if (scope_.has_sampled_stacks()) chart.title += kEstimated;
-        section.answer +=
-            fmt::format(" {} requested {}.", table.largest(), temporaries_ == 1 ? "it" : "the most of them");
+        chart.title += scope_.if_estimated(kEstimated);
+        section.answer += fmt::format(" {}{} requested {}.", scope_.if_estimated(kBySamples), table.largest(),
+                                      temporaries_ == 1 ? "it" : "the most of them");
         section.charts.emplace_back(std::move(chart));
     }
     return section;

@@ -25,6 +25,8 @@ struct Window {
 
 // Behind the title of a chart whose numbers are estimated from the blocks of which a stack was taken.
 inline constexpr std::string_view kEstimated = " (estimated from sampled stacks)";
+// Before a sentence that only these blocks tell.
+inline constexpr std::string_view kBySamples = "By the sampled stacks, ";
 
 struct Scope {
     explicit Scope(const trace::Trace &the_trace, std::optional<Window> window = std::nullopt)
@@ -41,6 +43,10 @@ struct Scope {
     [[nodiscard]] std::uint64_t page_bytes() const { return trace.start().page_bytes; }
     [[nodiscard]] bool has_stacks() const { return trace.start().stacks != trace::Stacks::none; }
     [[nodiscard]] bool has_sampled_stacks() const { return trace.start().stacks == trace::Stacks::sampled; }
+    // Behind a title, before a sentence.
+    [[nodiscard]] std::string_view if_estimated(std::string_view words) const {
+        return has_sampled_stacks() ? words : std::string_view();
+    }
     // For how many blocks one stands of which a stack was taken: stacks are taken of each byte with the same chance.
     [[nodiscard]] double blocks_stood_for(std::uint64_t size) const {
         const auto mean = static_cast<double>(trace.start().stack_bytes);

@@ -76,7 +76,7 @@ export function tableElement(table: Table, label: string, more: Rows = {}): HTML
                 },
                 isOpen ? "▾" : "▸",
             );
-            first?.prepend(arrow);
+            first?.replaceChildren(make("span", {}, arrow, ...first.childNodes));
         }
         const row = make(
             "tr",
