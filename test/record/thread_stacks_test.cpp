@@ -31,11 +31,12 @@ class ThreadStacks : public testing::Test {
         group.add(record_of(Kind::malloc, &group, 8, 1));
         records_.insert(records_.end(), group.records().begin(), group.records().end());
     }
-    std::vector<Words> read() {
-        thread_.take(records_, process_);
+    std::vector<Words> read() { return read_as(&thread_); }
+    std::vector<Words> read_as(ThreadEvents *thread) {
+        thread->take(records_, process_);
         records_.clear();
         std::vector<Words> all;
-        for (const trace::Event &event : thread_.events()) {
+        for (const trace::Event &event : thread->events()) {
             Words &stack = all.emplace_back();
             const std::vector<trace::StackNode> &nodes = process_.stacks.new_nodes();
             for (auto node = static_cast<std::uint32_t>(event.stack); node != 0;) {
@@ -43,7 +44,7 @@ class ThreadStacks : public testing::Test {
                 node = static_cast<std::uint32_t>(nodes[node - 1].parent);
             }
         }
-        thread_.clear();
+        thread->clear();
         return all;
     }
 
@@ -97,6 +98,44 @@ TEST_F(ThreadStacks, AnApartOneIsNotReferredTo) {
     write(counted(5, 3000), GR_RECORD_STACK_APART);
     write(counted(10, 1000));
     EXPECT_EQ(read(), (std::vector<Words>{counted(10, 1000), counted(5, 3000), counted(10, 1000)}));
+}
+
+TEST_F(ThreadStacks, AStackThatComesBackIsNotToldAgain) {
+    write(counted(10, 1000));
+    write(counted(10, 2000));
+    write(counted(10, 1000));
+    EXPECT_EQ(read().size(), 3U);
+    EXPECT_EQ(process_.stacks.new_nodes().size(), 20U);
+}
+
+TEST_F(ThreadStacks, AreReferredToByTheirOwnThread) {
+    ThreadEvents other(trace::ThreadNumber{1}, 2);
+    write(counted(10, 1000));
+    EXPECT_EQ(read(), std::vector<Words>{counted(10, 1000)});
+    write(counted(5, 2000), 5);
+    EXPECT_EQ(read_as(&other), std::vector<Words>{counted(5, 2000)});
+    write(counted(5, 3000), 5);
+    Words both = counted(5, 3000);
+    for (std::uintptr_t word = 1005; word < 1010; ++word) both.push_back(word);
+    EXPECT_EQ(read(), std::vector<Words>{both});
+}
+
+// The same words are calls of another file then.
+TEST_F(ThreadStacks, TheOutermostWordsAreLookedUpAgainAfterAnUnload) {
+    const Words stack = counted(10, 0x1001);
+    const auto map = [&](const char *path) { (void)process_.code.update({{0x1000, 0x2000, 0, path, path}}); };
+    map("a");
+    write(stack);
+    EXPECT_EQ(read(), std::vector<Words>{stack});
+    map("b");
+    Words moved;
+    for (const std::uintptr_t word : stack) moved.push_back(process_.code.in_trace(word));
+    ASSERT_NE(moved, stack);
+    write(stack);
+    write(counted(1, 1), stack.size());
+    Words longer = moved;
+    longer.insert(longer.begin(), 1);
+    EXPECT_EQ(read(), (std::vector<Words>{moved, longer}));
 }
 
 // What a program may write that is not the library.

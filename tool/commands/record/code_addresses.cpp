@@ -61,8 +61,7 @@ std::vector<trace::Module> CodeAddresses::update(std::vector<trace::Module> mapp
     return loaded;
 }
 
-std::uint64_t CodeAddresses::in_trace(std::uint64_t address) const {
-    if (moved_.empty()) return address;
+std::uint64_t CodeAddresses::in_trace_of_moved(std::uint64_t address) const {
     const std::uint64_t call = address - 1;
     const auto behind = moved_.upper_bound(call);
     if (behind == moved_.begin() || call >= std::prev(behind)->second.end) return address;
@@ -86,6 +85,7 @@ void CodeAddresses::unload(std::uint64_t begin, std::uint64_t end) {
     moved_.erase(moved_.lower_bound(begin), moved_.lower_bound(end));
     moved_.emplace(begin, Moved{end, next_ - begin});
     next_ += end - begin;
+    ++unloads_;
 }
 
 void CodeAddresses::cut(std::uint64_t address) {

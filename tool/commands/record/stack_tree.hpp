@@ -5,28 +5,30 @@
 // Must not know: what functions the addresses are in.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <utility>
 #include <vector>
 
-#include "commands/record/place_table.hpp"
 #include "reading/trace/contents.hpp"
 
 namespace gr::tool {
 
 class StackTree {
   public:
-    StackTree() : slots_(std::size_t{1} << kFirstBits) {}
+    StackTree() { empty_slots(kFirstSlots); }
 
-    // Of a stack's words, as granary/wire/recording.h has them.
-    [[nodiscard]] trace::StackNumber number(std::span<const std::uint64_t> words, PlaceTable &places);
+    // The node of a call, by its caller's (none: it is outermost) and its address. The caller may be of a tree that is
+    // forgotten.
+    [[nodiscard]] trace::StackNumber child(trace::StackNumber caller, std::uint64_t address) {
+        const Slot &slot = slot_of(trace::number_of(caller), address);
+        return slot.number != 0 ? trace::StackNumber{slot.number} : add(caller, address);
+    }
     // Those that came since the last clear_new().
     [[nodiscard]] const std::vector<trace::StackNode> &new_nodes() const { return new_; }
     void clear_new() { new_.clear(); }
 
   private:
-    static constexpr unsigned kFirstBits = 10;
+    static constexpr std::size_t kFirstSlots = std::size_t{1} << 10;
     static constexpr std::size_t kMostNodes = std::size_t{1} << 20;
 
     struct Slot {
@@ -34,15 +36,20 @@ class StackTree {
         std::uint32_t parent = 0;
         std::uint32_t number = 0;  // 0: an empty slot
     };
-    [[nodiscard]] static std::uint64_t address_of(std::uint64_t word, std::uint32_t caller, PlaceTable &places);
-    std::uint32_t child(std::uint32_t parent, std::uint64_t address);
-    [[nodiscard]] Slot &slot_of(std::uint32_t parent, std::uint64_t address);
-    void grow();
+    // The node's, or the empty one in which it would be.
+    [[nodiscard]] Slot &slot_of(std::uint32_t parent, std::uint64_t address) {
+        constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+        const std::uint64_t mixed = (address * kMix ^ parent) * kMix;
+        for (std::size_t place = mixed >> 32;; ++place) {
+            Slot &slot = slots_[place & mask_];
+            if (slot.number == 0 || (slot.address == address && slot.parent == parent)) return slot;
+        }
+    }
+    trace::StackNumber add(trace::StackNumber caller, std::uint64_t address);
+    void empty_slots(std::size_t count);
 
-    // The words of the stack before, the outermost first, and the node of each: stacks that follow each other have their
-    // outer calls in common.
-    std::vector<std::pair<std::uint64_t, std::uint32_t>> before_;
-    std::vector<Slot> slots_;
+    std::vector<Slot> slots_;  // a power of two; at most half of them are taken
+    std::size_t mask_ = 0;
     std::size_t count_ = 0;
     std::uint32_t last_ = 0;
     std::vector<trace::StackNode> new_;

@@ -5,9 +5,8 @@
 #include "commands/record/thread_events.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstddef>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -25,6 +24,19 @@ std::uint8_t kind_of(const gr_record &record) {
 }
 constexpr std::uint64_t below(std::uint64_t number, unsigned shift) {
     return number & ((std::uint64_t{1} << shift) - 1);
+}
+
+// The address that stands for a word of a stack that is none.
+std::uint64_t place_of(std::uint64_t word, trace::StackNumber caller, ProcessEvents &process) {
+    if (word >= GR_RECORDED_PLACE) return process.places.of_word(word);
+    return process.places.left_out(caller, word & ~GR_RECORDED_CALLS_LEFT_OUT);
+}
+
+// Of the call that a word tells.
+inline trace::StackNumber node_of(std::uint64_t word, trace::StackNumber caller, ProcessEvents &process) {
+    static_assert(trace::kFirstPlace == GR_RECORDED_CALLS_LEFT_OUT, "words below are addresses, on both sides");
+    const bool is_address = word < trace::kFirstPlace;
+    return process.stacks.child(caller, is_address ? process.code.in_trace(word) : place_of(word, caller, process));
 }
 
 std::size_t records_of(std::size_t bytes) { return (bytes + sizeof(gr_record) - 1) / sizeof(gr_record); }
@@ -63,28 +75,38 @@ std::size_t ThreadEvents::take(std::span<const gr_record> records, ProcessEvents
 }
 
 std::size_t ThreadEvents::take_stack(std::span<const gr_record> rest, ProcessEvents &process) {
-    std::array<std::uint64_t, GR_RECORDING_MOST_CALLS> words;
+    constexpr std::size_t kMost = GR_RECORDING_MOST_CALLS;
     const std::uint64_t further = rest[0].size >> GR_RECORD_ALIGNMENT_SHIFT;
-    const std::size_t count = std::min<std::uint64_t>(below(rest[0].size, GR_RECORD_ALIGNMENT_SHIFT), words.size());
-    const std::size_t whole = records_of(count * sizeof words[0]);
+    const std::size_t count = std::min<std::uint64_t>(below(rest[0].size, GR_RECORD_ALIGNMENT_SHIFT), kMost);
+    const std::size_t whole = records_of(count * sizeof(std::uint64_t));
     if (whole > rest.size() - 1) return rest.size() - 1;
-    std::memcpy(words.data(), &rest[0] + 1, count * sizeof words[0]);
-    std::size_t kept = 0;
-    if (further != GR_RECORD_STACK_APART) {
-        kept = std::min<std::uint64_t>({further, last_stack_.size(), words.size() - count});
-        std::reverse_copy(last_stack_.begin(), last_stack_.begin() + static_cast<std::ptrdiff_t>(kept),
-                          words.begin() + static_cast<std::ptrdiff_t>(count));
-        last_stack_.resize(kept);
-        last_stack_.insert(last_stack_.end(), std::make_reverse_iterator(words.begin() + count),
-                           std::make_reverse_iterator(words.begin()));
+    const bool is_apart = further == GR_RECORD_STACK_APART;
+    if (!is_apart) cut_last_stack(std::min<std::uint64_t>(further, kMost - count), process);
+    trace::StackNumber node =
+        is_apart || last_calls_ == 0 ? trace::StackNumber::none : last_stack_[last_calls_ - 1].node;
+    const auto *const words = reinterpret_cast<const std::byte *>(&rest[0] + 1);
+    for (std::size_t i = count; i-- != 0;) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, words + i * sizeof word, sizeof word);
+        node = node_of(word, node, process);
+        if (!is_apart) last_stack_[last_calls_++] = {word, node};
     }
-    for (std::uint64_t &word : std::span(words).first(count + kept)) {
-        if (word < trace::kFirstPlace) word = process.code.in_trace(word);
-    }
-    stack_ = process.stacks.number({words.data(), count + kept}, process.places);
+    stack_ = node;
     process.stack_ticks += static_cast<double>(below(rest[0].kind_and_address, GR_RECORD_KIND_SHIFT));
     process.stacks_taken += 1;
     return whole;
+}
+
+// Only that many outermost calls of it stay. Their nodes are those of before, unless code was unloaded since.
+void ThreadEvents::cut_last_stack(std::size_t calls, ProcessEvents &process) {
+    if (last_stack_.empty()) last_stack_.resize(GR_RECORDING_MOST_CALLS);
+    last_calls_ = std::min(calls, last_calls_);
+    if (last_unloads_ == process.code.unloads()) [[likely]]
+        return;
+    last_unloads_ = process.code.unloads();
+    trace::StackNumber caller = trace::StackNumber::none;
+    for (Call &call : std::span(last_stack_).first(last_calls_))
+        caller = call.node = node_of(call.word, caller, process);
 }
 
 // The text behind a record, and how many records it takes.
@@ -125,7 +147,7 @@ trace::Time ThreadEvents::time_of(const gr_record &record, const ProcessEvents &
 }
 
 void ThreadEvents::add(const gr_record &record, ProcessEvents &process) {
-    Event event;
+    Event &event = events_.emplace_back();
     event.time = time_of(record, process);
     event.op = Op{kind_of(record)};
     event.address = below(record.kind_and_address, GR_RECORD_KIND_SHIFT);
@@ -142,7 +164,8 @@ void ThreadEvents::add(const gr_record &record, ProcessEvents &process) {
         if (event.address != 0) process.addresses.add(event.address, event.address + event.size);
     }
     if (trace::is_of_pages(event.op)) take_request(event, &process);
-    put_in_order(event);
+    event.time = std::max(event.time, written_);
+    put_last_in_order();
 }
 
 void ThreadEvents::add_request(const gr_record &record, ProcessEvents &process) {
@@ -173,17 +196,13 @@ void ThreadEvents::leave(ProcessEvents &process) {
     pointer_ = 0;
 }
 
-void ThreadEvents::put_in_order(Event event) {
-    event.time = std::max(event.time, written_);
-    if (events_.empty() || event.time >= events_.back().time) [[likely]] {
-        last_ = events_.size();
-        events_.push_back(event);
-        return;
-    }
-    auto at = events_.end();
-    while (at != events_.begin() && (at - 1)->time > event.time) --at;
+void ThreadEvents::put_last_in_order() {
+    const trace::Time time = events_.back().time;
+    auto at = events_.end() - 1;
+    while (at != events_.begin() && (at - 1)->time > time) --at;
     last_ = static_cast<std::size_t>(at - events_.begin());
-    events_.insert(at, event);
+    if (at != events_.end() - 1) [[unlikely]]
+        std::rotate(at, events_.end() - 1, events_.end());
 }
 
 void ThreadEvents::clear() {

@@ -19,6 +19,7 @@
 #include "commands/record/address_ranges.hpp"
 #include "commands/record/code_addresses.hpp"
 #include "commands/record/own_ranges.hpp"
+#include "commands/record/place_table.hpp"
 #include "commands/record/recording_clock.hpp"
 #include "commands/record/stack_tree.hpp"
 #include "reading/trace/contents.hpp"
@@ -76,15 +77,20 @@ class ThreadEvents {
     void free_memory() { std::vector<trace::Event>().swap(events_); }
 
   private:
+    struct Call {
+        std::uint64_t word = 0;
+        trace::StackNumber node = trace::StackNumber::none;
+    };
     // Each returns how many records behind it are its.
     std::size_t take_stack(std::span<const gr_record> rest, ProcessEvents &process);
     std::size_t take_text(std::span<const gr_record> rest, ProcessEvents &process);
     std::size_t take_place(std::span<const gr_record> rest, ProcessEvents &process);
+    void cut_last_stack(std::size_t calls, ProcessEvents &process);
     static std::pair<std::string, std::size_t> text_behind(std::span<const gr_record> rest);
     void add(const gr_record &record, ProcessEvents &process);
     void add_request(const gr_record &record, ProcessEvents &process);
     void take_thread_stack(const gr_record &record, ProcessEvents &process);
-    void put_in_order(trace::Event event);
+    void put_last_in_order();
     [[nodiscard]] trace::Time time_of(const gr_record &record, const ProcessEvents &process) const;
 
     static constexpr std::size_t kMostStacks = std::size_t{1} << 16;
@@ -96,7 +102,9 @@ class ThreadEvents {
     trace::Time written_;                                  // of the last that is
     trace::Time now_;                                      // when the records came: none can be of later
     trace::StackNumber stack_ = trace::StackNumber::none;  // of the next
-    std::vector<std::uint64_t> last_stack_;  // the words of the last one that is not apart, the outermost first
+    std::vector<Call> last_stack_;    // room for the most calls; the last one that is not apart, the outermost first
+    std::size_t last_calls_ = 0;      // of it
+    std::uint64_t last_unloads_ = 0;  // for which its nodes are right
     std::uint64_t lost_ = 0;
     std::uint64_t pointer_ = 0;  // the thread's; 0: not known
 };
