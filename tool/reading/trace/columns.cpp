@@ -9,6 +9,13 @@
 
 namespace gr::trace {
 
+void NumberWriter::put_long(std::uint64_t number) {
+    for (; number > 0x7f; number >>= 7) put_byte(static_cast<std::uint8_t>(number | 0x80));
+    put_byte(static_cast<std::uint8_t>(number));
+}
+
+void NumberWriter::grow() { bytes_.resize(2 * bytes_.size() + kMostBytes); }
+
 ColumnPacker::ColumnPacker(int level) : context_(ZSTD_createCCtx()), level_(level) {
     if (context_ == nullptr) throw std::bad_alloc();
 }

@@ -6,7 +6,10 @@
 
 #include <zstd.h>
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -33,19 +36,44 @@ static_assert(unzigzag(zigzag(std::uint64_t(-5))) == std::uint64_t(-5) && zigzag
 class NumberWriter {
   public:
     void put(std::uint64_t number) {
-        while (number > 0x7f) {
-            bytes_.push_back(static_cast<std::uint8_t>(number | 0x80));
-            number >>= 7;
-        }
-        bytes_.push_back(static_cast<std::uint8_t>(number));
+        if (number < 0x80) return put_byte(static_cast<std::uint8_t>(number));
+        if (number >> kSpreadBits != 0) [[unlikely]]
+            return put_long(number);
+        // All bytes at once: no CPU foresees where a loop over them ends.
+        const unsigned further = (static_cast<unsigned>(std::bit_width(number)) - 1) / 7;
+        const std::uint64_t bytes = spread(number) | (kFurther & ((std::uint64_t{1} << 8 * further) - 1));
+        static_assert(std::endian::native == std::endian::little, "the lowest byte is written first");
+        make_room();
+        std::memcpy(bytes_.data() + size_, &bytes, sizeof bytes);
+        size_ += further + 1;
     }
     void put_difference(std::uint64_t difference) { put(zigzag(difference)); }
-    void put_byte(std::uint8_t byte) { bytes_.push_back(byte); }
-    [[nodiscard]] ByteView bytes() const { return bytes_; }
-    void clear() { bytes_.clear(); }
+    void put_byte(std::uint8_t byte) {
+        make_room();
+        bytes_[size_++] = byte;
+    }
+    [[nodiscard]] ByteView bytes() const { return ByteView(bytes_).first(size_); }
+    void clear() { size_ = 0; }
 
   private:
-    Bytes bytes_;
+    static constexpr unsigned kSpreadBits = 56;                    // seven in each of eight bytes
+    static constexpr std::uint64_t kFurther = 0x8080808080808080;  // of each byte, that another one follows
+    static constexpr std::size_t kMostBytes = 8;                   // that are written at once
+
+    static constexpr std::uint64_t spread(std::uint64_t number) {
+        number = (number & 0x00fffffff0000000) << 4 | (number & 0x000000000fffffff);
+        number = (number & 0x0fffc0000fffc000) << 2 | (number & 0x00003fff00003fff);
+        return (number & 0x3f803f803f803f80) << 1 | (number & 0x007f007f007f007f);
+    }
+    void make_room() {
+        if (bytes_.size() - size_ < kMostBytes) [[unlikely]]
+            grow();
+    }
+    void put_long(std::uint64_t number);
+    void grow();
+
+    Bytes bytes_;  // behind size_ is room
+    std::size_t size_ = 0;
 };
 
 class NumberReader {
