@@ -23,8 +23,9 @@ void MessageQueue::put(Message message) {
     if (bytes != 0) has_room_.wait(lock, [&] { return bytes_ < kMostBytes; });
     bytes_ += bytes;
     messages_.push_back(std::move(message));
+    const bool wakes = bytes == 0 || bytes_ >= kWakingBytes;
     lock.unlock();
-    is_filled_.notify_one();
+    if (wakes) is_filled_.notify_one();
 }
 
 void MessageQueue::end() noexcept {

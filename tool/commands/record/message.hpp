@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what the recorder's threads tell the one that writes traces, and the queue in which it waits for that.
 // Invariant: what one thread tells arrives in its order. What waits is of so many bytes at most: who tells more waits.
+//    Records wake a thread that sleeps in take() only where many wait; any other message wakes it.
 // Must not know: what becomes of it.
 #pragma once
 
@@ -76,6 +77,7 @@ class MessageQueue {
 
   private:
     static constexpr std::uint64_t kMostBytes = 16 << 20;
+    static constexpr std::uint64_t kWakingBytes = 256 << 10;
 
     std::mutex mutex_;
     std::condition_variable is_filled_;
