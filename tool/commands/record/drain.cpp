@@ -76,10 +76,13 @@ void Drain::pass() {
     look_for_gone_takers();
 }
 
+// A process takes the first entry that is free, so none has taken one behind an entry that never had a process.
 std::vector<Message> Drain::look_at_entries() {
     std::vector<Message> wishes;
     for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place) {
         gr_recorded_process &shared = recording_.process(place);
+        if (place >= places_ && read_once(shared.id) == 0) break;
+        places_ = std::max(places_, place + 1);
         const std::uint32_t state = acquire(shared.state);
         Entry &entry = entries_[place];
         if (state == GR_PROCESS_ARRIVED && entry.arrival == Arrival::none) take_arrival(place);
@@ -256,7 +259,9 @@ void Drain::look_for_gone_takers() {
     for (std::uint32_t place = 0; place < SharedRecording::kProcesses; ++place) {
         std::atomic_ref id(recording_.process(place).id);
         std::uint32_t process = id.load(std::memory_order_relaxed);
-        if (process == 0 || entries_[place].arrival != Arrival::none) continue;
+        if (process == 0) continue;
+        places_ = std::max(places_, place + 1);
+        if (entries_[place].arrival != Arrival::none) continue;
         if (std::exchange(entries_[place].taker, process) != process) continue;
         if (recording_.is_mapped_by(process) != true) id.compare_exchange_strong(process, 0, std::memory_order_release);
     }

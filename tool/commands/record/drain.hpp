@@ -74,6 +74,7 @@ class Drain {
     const RecordingClock &clock_;
     MessageQueue &messages_;
     std::array<Entry, SharedRecording::kProcesses> entries_;
+    std::uint32_t places_ = 0;  // of entries that ever had a process
     std::array<Ring, SharedRecording::kMostRings> rings_;
     std::uint64_t arrivals_ = 0;
     std::uint64_t tenants_ = 0;
