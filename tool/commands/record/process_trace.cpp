@@ -30,7 +30,7 @@ constexpr auto kOld = 10s;
 constexpr auto kModulesPause = 100ms;  // and twice that, each time that nothing new was found
 constexpr auto kPagesPause = 10ms;
 constexpr int kPagesPart = 32;  // of the time since the process arrived, between two looks at its pages
-constexpr int kCostPart = 100;  // of the time, that this may cost at most
+constexpr int kCostPart = 200;  // of the time, that this may cost at most
 constexpr int kMuchHigherPart = 8;
 constexpr int kHigherPart = 64;  // of the highest, by which more is resident than when the memory was looked at
 

@@ -15,7 +15,9 @@ namespace gr::tool {
 
 namespace {
 
-constexpr int kPart = 100;  // of the time, that it may cost at most
+// Of the time, that it may cost at most.
+constexpr int kPart = 100;
+constexpr int kDetailsPart = 200;
 
 // Of /proc/PID/stat.
 constexpr unsigned kMinorFaults = 10;
@@ -79,7 +81,7 @@ void Sampler::look_at_details(Clock::time_point begin) {
         if (line.starts_with("AnonHugePages:")) huge_bytes_ = bytes("AnonHugePages:");
     }
     const Clock::time_point end = Clock::now();
-    next_details_ = end + (end - begin) * kPart;
+    next_details_ = end + (end - begin) * kDetailsPart;
 }
 
 }  // namespace gr::tool
