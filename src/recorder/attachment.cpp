@@ -33,7 +33,8 @@ std::uint32_t Attachment::number() {
     for (;;) {
         std::uint32_t word = attached.word.load(std::memory_order_acquire);
         if (word == kNothing || word >= kFirstArrival) return word;
-        if (platform::environment() == nullptr) return kUnknown;  // libc has not begun
+        // libc has not begun, unless the program has cleared its environment since: then its children find what is mapped.
+        if (!recording.is_mapped() && platform::environment() == nullptr) return kUnknown;
         if (word == kArriving) {
             platform::sleep_on_for(attached.word, kArriving, kWaitMilliseconds);
         } else if (attached.word.compare_exchange_strong(word, kArriving, std::memory_order_acquire)) {

@@ -68,6 +68,12 @@ class Ends(RecordTest):
         for relative in made:
             self.assertEqual(self.trace(relative["file"]).start["process"], relative["process"])
 
+    def test_child_of_a_program_that_has_cleared_its_environment(self):
+        self.record("-o", "x.trace", PYTHON, "-c", "import ctypes, os; ctypes.CDLL(None).clearenv(); "
+                                                   "os.wait() if os.fork() else [bytes(1000) for _ in range(3000)]")
+        (name,) = (name for name in self.files() if name != "x.trace")
+        self.assertGreater(self.trace(name).end["events"], 3000)
+
     def test_interrupt_is_the_programs(self):
         recorder = self.begins("trap 'echo bye; exit 5' INT; : > begun; while :; do /bin/sleep 0.01; done")
         os.killpg(recorder.pid, signal.SIGINT)
