@@ -149,11 +149,12 @@ void tell(const std::vector<WrittenTrace> &written, std::uint32_t process, doubl
     const std::size_t others = written.size() - left_out - 1;
     const std::string beside =
         others == 0 ? "" : fmt::format(" and {} more {} beside it", others, others == 1 ? "trace" : "traces");
-    const double each = events == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(events);
     const std::string gaps = lost == 0 ? "" : fmt::format(", {} lost", lost);
-    terminal.note(fmt::format(
-        "recorded {}{}: {} events{}, {:.2f} bytes per event; {:.2f} s, the recorder used {:.2f} s of CPU time",
-        main->path, beside, events, gaps, each, seconds, cpu_seconds()));
+    const std::string each =
+        events == 0 ? ""
+                    : fmt::format(", {:.2f} bytes per event", static_cast<double>(bytes) / static_cast<double>(events));
+    terminal.note(fmt::format("recorded {}{}: {} events{}{}; {:.2f} s, the recorder used {:.2f} s of CPU time", main->path,
+                              beside, events, gaps, each, seconds, cpu_seconds()));
     terminal.list(tree_text(written));
     if (left_out == 0) return;
     terminal.list(
