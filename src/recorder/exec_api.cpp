@@ -137,8 +137,7 @@ GR_EXPORT int execle(const char *path, const char *word, ...) noexcept {
     va_start(list, word);
     const std::size_t count = count_of(word, counted);
     const Words environment = va_arg(counted, Words);
-    const int result =
-        with_list(word, list, count, [=](Words words) { return exec_path(path, words, environment); });
+    const int result = with_list(word, list, count, [=](Words words) { return exec_path(path, words, environment); });
     va_end(list);
     va_end(counted);
     return result;
@@ -148,17 +147,15 @@ GR_EXPORT int posix_spawn(pid_t *process, const char *path, const posix_spawn_fi
                           const posix_spawnattr_t *attributes, Words words, Words environment) {
     find(&libcs.posix_spawn, "posix_spawn");
     if (libcs.posix_spawn == nullptr) return ENOSYS;
-    return with_whole(environment, [=](Words whole) {
-        return libcs.posix_spawn(process, path, actions, attributes, words, whole);
-    });
+    return with_whole(environment,
+                      [=](Words whole) { return libcs.posix_spawn(process, path, actions, attributes, words, whole); });
 }
 GR_EXPORT int posix_spawnp(pid_t *process, const char *name, const posix_spawn_file_actions_t *actions,
                            const posix_spawnattr_t *attributes, Words words, Words environment) {
     find(&libcs.posix_spawnp, "posix_spawnp");
     if (libcs.posix_spawnp == nullptr) return ENOSYS;
-    return with_whole(environment, [=](Words whole) {
-        return libcs.posix_spawnp(process, name, actions, attributes, words, whole);
-    });
+    return with_whole(
+        environment, [=](Words whole) { return libcs.posix_spawnp(process, name, actions, attributes, words, whole); });
 }
 
 }  // extern "C"

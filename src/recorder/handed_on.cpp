@@ -45,7 +45,8 @@ void HandedOn::learn() {
 
 HandedOn::Lack HandedOn::lack_of(const char *const *environment) const {
     Lack lack;
-    if (preload_[0] == '\0' || recording_[0] == '\0' || !recording.is_mapped() || !recording.recorder_lives()) return lack;
+    if (preload_[0] == '\0' || recording_[0] == '\0' || !recording.is_mapped() || !recording.recorder_lives())
+        return lack;
     const char *const preload = entry_of(environment, kPreload);
     const char *const path = entry_of(environment, GR_RECORDING_PATH);
     lack.preload = preload == nullptr || std::strstr(preload, value_of(&preload_[0])) == nullptr;

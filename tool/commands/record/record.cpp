@@ -153,8 +153,8 @@ void tell(const std::vector<WrittenTrace> &written, std::uint32_t process, doubl
     const std::string each =
         events == 0 ? ""
                     : fmt::format(", {:.2f} bytes per event", static_cast<double>(bytes) / static_cast<double>(events));
-    terminal.note(fmt::format("recorded {}{}: {} events{}{}; {:.2f} s, the recorder used {:.2f} s of CPU time", main->path,
-                              beside, events, gaps, each, seconds, cpu_seconds()));
+    terminal.note(fmt::format("recorded {}{}: {} events{}{}; {:.2f} s, the recorder used {:.2f} s of CPU time",
+                              main->path, beside, events, gaps, each, seconds, cpu_seconds()));
     terminal.list(tree_text(written));
     if (left_out == 0) return;
     terminal.list(

@@ -36,7 +36,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPatience = 10s;  // until a thread stands at a safe place
-constexpr auto kLuck = 300ms;     // before threads are led to one step by step, which stops them for longer
+constexpr auto kLuck = 300ms;    // before threads are led to one step by step, which stops them for longer
 constexpr unsigned kMostSteps = 4000;
 constexpr auto kFirstPause = 1ms;
 constexpr auto kLongestPause = 20ms;
