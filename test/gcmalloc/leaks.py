@@ -168,6 +168,8 @@ class Leaks(unittest.TestCase):
         self.assertEqual(leaks("--pid", str(os.getpid())).returncode, 1)
         self.assertEqual(leaks("--pid", "4194303").returncode, 127)
         self.assertEqual(leaks("/nonexistent/program").returncode, 127)
+        done = leaks("/etc/passwd")
+        self.assertEqual((done.returncode, done.stderr), (126, "granary: leaks: '/etc/passwd': Permission denied\n"))
         self.assertEqual(leaks("--suppressions", "/nonexistent", "true").returncode, 2)
         self.assertEqual(leaks("sh", "-c", "kill -TERM $$").returncode, 128 + 15)
 
