@@ -49,7 +49,11 @@ std::uint32_t Attachment::number() {
 bool Attachment::arrive() {
     if (!recording.is_mapped() && !map_recording()) return false;
     is_wiped_ = is_wiped_ || platform::wipe_in_children(&attached, platform::page_size());
-    if (!is_wiped_ || !take_place()) return false;
+    if (!is_wiped_) return false;
+    if (!take_place()) {
+        recording.count_missed();
+        return false;
+    }
     gr_recorded_process &entry = recording.process(place_);
     entry.time = recording.now();
     next.object.copy_path(&entry.allocator[0], sizeof entry.allocator);

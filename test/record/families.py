@@ -106,6 +106,13 @@ class Families(RecordTest):
                     if name.endswith(".trace"):
                         os.unlink(os.path.join(self.folder, name))
 
+    def test_a_process_with_process_ids_of_its_own_is_missed_loudly(self):
+        unshare = ["unshare", "--pid", "--fork"]
+        if subprocess.run([*unshare, "/bin/true"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("only root makes namespaces")
+        _, said = self.record("-o", "x.trace", *unshare, "/bin/true")
+        self.assertIn("record: 1 process was not recorded: a process that has process ids of its own", said)
+
     def test_only(self):
         self.record("--only", "echo", "-o", "x.trace", "/bin/sh", "-c", "/bin/echo 1; /bin/ls; exec /bin/true")
         (name,) = self.files()
