@@ -101,10 +101,11 @@ platform::Range Roots::alone(platform::Range stack) const {
 }
 
 bool Roots::find_unused(const char *own_pointer, std::span<const char *const> stack_pointers) {
-    // The table of mappings has the beginnings of mappings, where blocks may begin, too.
+    // The table of mappings has the beginnings of mappings, where blocks may begin, too. The list of what is excluded has
+    // the end of the region's tables, where the first block begins.
     const std::span<const platform::Mapping> known = mappings_.all();
     const auto *const list = reinterpret_cast<const char *>(known.data());
-    bool complete = unused_.add({list, list + known.size_bytes()});
+    bool complete = unused_.add({list, list + known.size_bytes()}) && unused_.add(excluded_.room());
     const auto add = [&](const char *pointer, platform::Range stack) {
         if (stack.contains(pointer)) complete = unused_.add({stack.begin, pointer}) && complete;
     };
@@ -124,6 +125,9 @@ bool Roots::find_unused(const char *own_pointer, std::span<const char *const> st
         const platform::Mapping mapping = mappings_.of(pointer);
         add(pointer, alone({mapping.begin, mapping.end}));
     }
+    // This list, too. Adding an element may move the list, so its place is written last.
+    if (!unused_.add({})) return false;
+    unused_.last() = unused_.room();
     return complete;
 }
 

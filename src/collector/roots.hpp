@@ -177,7 +177,7 @@ class Roots {
     platform::MappingTable mappings_;  // of the last stop
     platform::MappedList<platform::Range> added_;
     platform::MappedList<platform::Range> excluded_;
-    platform::MappedList<platform::Range> unused_;  // in this stop: unused parts of stacks, and the table of mappings
+    platform::MappedList<platform::Range> unused_;  // in this stop: unused parts of stacks, and tables of addresses
     bool are_everywhere_ = false;
     std::size_t written_bytes_ = 0;  // at the last visit of all that was written
     CorrectStackPointer correct_ = nullptr;

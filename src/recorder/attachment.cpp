@@ -33,7 +33,8 @@ std::uint32_t Attachment::number() {
     for (;;) {
         std::uint32_t word = attached.word.load(std::memory_order_acquire);
         if (word == kNothing || word >= kFirstArrival) return word;
-        if (platform::environment() == nullptr) return kUnknown;  // libc has not begun
+        // libc has not begun, unless the program has cleared its environment since: then its children find what is mapped.
+        if (!recording.is_mapped() && platform::environment() == nullptr) return kUnknown;
         if (word == kArriving) {
             platform::sleep_on_for(attached.word, kArriving, kWaitMilliseconds);
         } else if (attached.word.compare_exchange_strong(word, kArriving, std::memory_order_acquire)) {
@@ -48,7 +49,11 @@ std::uint32_t Attachment::number() {
 bool Attachment::arrive() {
     if (!recording.is_mapped() && !map_recording()) return false;
     is_wiped_ = is_wiped_ || platform::wipe_in_children(&attached, platform::page_size());
-    if (!is_wiped_ || !take_place()) return false;
+    if (!is_wiped_) return false;
+    if (!take_place()) {
+        recording.count_missed();
+        return false;
+    }
     gr_recorded_process &entry = recording.process(place_);
     entry.time = recording.now();
     next.object.copy_path(&entry.allocator[0], sizeof entry.allocator);

@@ -40,6 +40,8 @@ class Recording {
 
     // A call of a thread without a ring; ordered by nothing.
     void count_lost() const { std::atomic_ref(control_->lost).fetch_add(1, std::memory_order_relaxed); }
+    // A process that cannot arrive; likewise. Where the recorder is gone, nobody reads it.
+    void count_missed() const { std::atomic_ref(control_->missed).fetch_add(1, std::memory_order_relaxed); }
     // The recorder looks at everything.
     void ring_bell() const;
     bool recorder_lives() const;

@@ -31,6 +31,14 @@ void work(void) {{ lose_{name}(); clear(); }}
 """
 
 
+FIRST = """
+#include <stdlib.h>
+void lose(void) { for (int i = 0; i < 10; ++i) *(volatile char *)malloc(100) = 1; }
+void clear(void) { volatile char room[20000]; for (int i = 0; i < 20000; ++i) room[i] = 0; }
+int main(void) { lose(); clear(); return 0; }
+"""
+
+
 def leaks(*arguments, **options):
     return subprocess.run([GRANARY, "leaks", *arguments], env=CLEAN, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False, **options)
@@ -64,6 +72,17 @@ class Leaks(unittest.TestCase):
         self.assertEqual(found(process), seeds())
         self.assertGreater(process["live_blocks"], 300)
         self.assertIn("seeded", process["command"])
+
+    def test_the_first_block_of_a_process(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, lost, output = (os.path.join(folder, name) for name in ("first.c", "first", "output"))
+            with open(source, "w", encoding="ascii") as file:
+                file.write(FIRST)
+            subprocess.run(["gcc", "-O0", source, "-o", lost], check=True)
+            self.assertEqual(leaks("--json", "--output", output, lost).returncode, 23)
+            with open(output, encoding="utf-8") as file:
+                (process,) = json.load(file)["processes"]
+            self.assertEqual(sum(leak["blocks"] for leak in process["leaks"]), 10)
 
     def test_the_stack_names_sources_and_modules(self):
         process, = self.processes("lose")
@@ -149,6 +168,8 @@ class Leaks(unittest.TestCase):
         self.assertEqual(leaks("--pid", str(os.getpid())).returncode, 1)
         self.assertEqual(leaks("--pid", "4194303").returncode, 127)
         self.assertEqual(leaks("/nonexistent/program").returncode, 127)
+        done = leaks("/etc/passwd")
+        self.assertEqual((done.returncode, done.stderr), (126, "granary: leaks: '/etc/passwd': Permission denied\n"))
         self.assertEqual(leaks("--suppressions", "/nonexistent", "true").returncode, 2)
         self.assertEqual(leaks("sh", "-c", "kill -TERM $$").returncode, 128 + 15)
 

@@ -216,6 +216,14 @@ class Attaches(AttachTest):
         self.detach(self.attach(child))
         self.ends_well_after_byte(child)
 
+    def test_program_that_does_nothing_but_allocate(self):
+        child = self.guarded("busy")
+        for _ in range(3):
+            self.detach(self.attach(child))
+            self.check_nothing_shared(child)
+        child.send_signal(signal.SIGUSR1)
+        self.ends_well_after_byte(child)
+
     def test_functions_run_without_stops(self):
         if not shutil.which("strace"):
             self.skipTest("strace is not installed")
@@ -352,6 +360,13 @@ class Refusals(AttachTest):
     def test_no_such_process(self):
         self.refuse(2 ** 22 + 1, "no process", code=127)
 
+    def test_first_thread_has_ended(self):
+        program_text = ("import ctypes, threading, time; threading.Thread(target=time.sleep, args=(100,)).start(); "
+                        "open('begun', 'w').close(); ctypes.CDLL(None).pthread_exit(None)")
+        child = self.run_program(sys.executable, "-c", program_text)
+        wait_for(lambda: state_of(child.pid) == "Z")
+        self.refuse(child.pid, "its first thread has ended (pthread_exit)")
+
     def test_thread(self):
         child = self.resident(1, 1)
         threads = [int(name) for name in os.listdir(f"/proc/{child.pid}/task")]
@@ -485,6 +500,10 @@ class Refusals(AttachTest):
                       ("--pid", "1", "--allocator", "granary")):
             _, said = self.record("-o", "x.trace", *words, code=2)
             self.assertEqual(said.count("\n"), 1, said)
+        for word in ("0", "-1", "abc", "1.5", "99999999999"):
+            _, said = self.record("--pid", word, code=2)
+            self.assertEqual(said, f"granary: record: --pid: '{word}' is no whole number from 1 to 2147483647; "
+                                   "see 'granary record --help'\n")
 
 
 def state_of(process):

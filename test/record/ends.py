@@ -6,10 +6,11 @@ import os
 import re
 import resource
 import signal
+import subprocess
 import time
 import unittest
 
-from support import RecordTest, program
+from support import GRANARY, RecordTest, program
 
 PYTHON = "/usr/bin/python3"
 
@@ -52,6 +53,8 @@ class Ends(RecordTest):
         self.record("-o", "x.trace", PYTHON, "-c", "import os; os.kill(os.getpid(), 9)", code=137)
         trace = self.trace("x.trace")
         self.assertEqual((trace.end["reason"], trace.end["status"]), ("signal", 9))
+        told = subprocess.run([GRANARY, "summary", "x.trace"], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertRegex(told.stdout, r"ended +killed by signal 9 \(Killed\)\n")
         self.assertGreater(trace.end["events"], 1000)
 
     def test_fork_and_exec(self):
@@ -67,6 +70,12 @@ class Ends(RecordTest):
         self.assertTrue(made)
         for relative in made:
             self.assertEqual(self.trace(relative["file"]).start["process"], relative["process"])
+
+    def test_child_of_a_program_that_has_cleared_its_environment(self):
+        self.record("-o", "x.trace", PYTHON, "-c", "import ctypes, os; ctypes.CDLL(None).clearenv(); "
+                                                   "os.wait() if os.fork() else [bytes(1000) for _ in range(3000)]")
+        (name,) = (name for name in self.files() if name != "x.trace")
+        self.assertGreater(self.trace(name).end["events"], 3000)
 
     def test_interrupt_is_the_programs(self):
         recorder = self.begins("trap 'echo bye; exit 5' INT; : > begun; while :; do /bin/sleep 0.01; done")

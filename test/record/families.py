@@ -2,12 +2,42 @@
 # What: of many processes: which have a trace, what is said of them in the end, and what their summaries say together.
 # Invariant: what programs call is their own affair; only who they are is compared, and whose trace is the largest.
 # Must not know: how it is recorded.
+import os
 import subprocess
 import unittest
 
 from support import CLEAN, GRANARY, RecordTest, program
 
 MANY = 40
+# Starts itself with nothing but A in its environment, in the way that its word says.
+STARTS = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    if (count == 3) return printf("last word: %s, of %d, A: %s\n", words[2], count, getenv("A")) < 0;
+    const char *const way = words[1];
+    char *const next[] = {words[0], "the", "end", NULL}, *const only[] = {"A=b", NULL};
+    pid_t child;
+    if (strcmp(way, "execve") == 0) return execve(words[0], next, only);
+    if (strcmp(way, "execvpe") == 0) return execvpe(words[0], next, only);
+    if (strcmp(way, "fexecve") == 0) return fexecve(open(words[0], O_RDONLY | O_CLOEXEC), next, only);
+    if (strcmp(way, "execle") == 0) return execle(words[0], words[0], "the", "end", NULL, only);
+    if (strcmp(way, "posix_spawn") == 0) return posix_spawn(&child, words[0], NULL, NULL, next, only) || wait(NULL) < 0;
+    if (strcmp(way, "posix_spawnp") == 0) return posix_spawnp(&child, words[0], NULL, NULL, next, only) || wait(NULL) < 0;
+    clearenv();
+    putenv("A=b");
+    if (strcmp(way, "execv") == 0) return execv(words[0], next);
+    if (strcmp(way, "execvp") == 0) return execvp(words[0], next);
+    if (strcmp(way, "execl") == 0) return execl(words[0], words[0], "the", "end", NULL);
+    return execlp(words[0], words[0], "the", "end", NULL);
+}
+"""
 
 
 class Families(RecordTest):
@@ -46,6 +76,42 @@ class Families(RecordTest):
         self.assertEqual(said.count("echo ("), 2, said)
         _, said = self.record("-o", "one.trace", "/bin/true")
         self.assertEqual(said.count("\n"), 1, said)
+
+    def test_children_that_lose_the_recorders_variables(self):
+        churn = program("record_churn")
+        ways = {"env": f"/usr/bin/env -i {churn} 2000",
+                "other library": f"LD_PRELOAD=libm.so.6 {churn} 2000",
+                "unset": f"unset LD_PRELOAD GR_RECORDING; {churn} 2000; : end"}
+        for way, text in ways.items():
+            with self.subTest(way=way):
+                self.record("--only", "record_churn", "-o", "x.trace", "/bin/bash", "-c", text)
+                (name,) = self.files()
+                self.assertGreaterEqual(self.trace(name).end["events"], 2000)
+                os.unlink(os.path.join(self.folder, name))
+
+    def test_each_function_that_starts_a_program(self):
+        source = os.path.join(self.folder, "starts.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write(STARTS)
+        starts = os.path.join(self.folder, "starts")
+        subprocess.run(["gcc", "-O1", source, "-o", starts], check=True)
+        os.unlink(source)
+        for way in ("execve", "execvpe", "fexecve", "execv", "execvp", "execl", "execlp", "execle", "posix_spawn",
+                    "posix_spawnp"):
+            with self.subTest(way=way):
+                output, _ = self.record("-o", "x.trace", starts, way)
+                self.assertEqual(output, "last word: end, of 3, A: b\n")
+                self.assertEqual(len(self.files()), 3)
+                for name in self.files():
+                    if name.endswith(".trace"):
+                        os.unlink(os.path.join(self.folder, name))
+
+    def test_a_process_with_process_ids_of_its_own_is_missed_loudly(self):
+        unshare = ["unshare", "--pid", "--fork"]
+        if subprocess.run([*unshare, "/bin/true"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("only root makes namespaces")
+        _, said = self.record("-o", "x.trace", *unshare, "/bin/true")
+        self.assertIn("record: 1 process was not recorded: a process that has process ids of its own", said)
 
     def test_only(self):
         self.record("--only", "echo", "-o", "x.trace", "/bin/sh", "-c", "/bin/echo 1; /bin/ls; exec /bin/true")

@@ -60,6 +60,17 @@ class Refusals(RecordTest):
         said = self.refuse(125, "cannot write", "-o", "no/folder/x.trace", "/bin/true")
         self.assertIn("No such file or directory", said)
 
+    def test_named_pipe(self):
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        _, said = self.record("-o", "pipe", "/bin/true", code=125)
+        self.assertEqual(said, "granary: record: cannot write 'pipe': no process reads this named pipe\n")
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.record("-o", "pipe", "/bin/true")  # its trace has room in the pipe
+        with open(os.path.join(self.folder, "x.trace"), "wb") as file, open(reader, "rb") as read:
+            file.write(read.read())
+        self.assertEqual(self.trace("x.trace").end["reason"], "exit")
+
     def test_device_that_is_full(self):
         _, said = self.record("-o", "/dev/full", "/bin/true", code=125)
         self.assertIn("No space left", said)

@@ -61,6 +61,20 @@ class Unloaded(RecordTest):
     def test_the_last_is_not_closed(self):
         self.assertEqual(self.recorded("./one.so", "./two.so", "-"), {"first_name": 30, "other_name": 20})
 
+    def test_another_build_of_the_same_file(self):
+        self.build("again.so", PLUGIN.format(name="other_name", count=20, size=3000), "-shared", "-fPIC")
+        program = ("import _ctypes, ctypes, shutil\n"
+                   "for build in ('one.so', 'again.so', 'one.so'):\n"
+                   "    shutil.copyfile(build, 'it.so')\n"
+                   "    library = ctypes.CDLL('./it.so')\n"
+                   "    library.work()\n"
+                   "    _ctypes.dlclose(library._handle)\n")
+        self.record("-q", "--stacks", "all", "-o", "trace", sys.executable, "-c", program)
+        blocks = self.blocks()
+        self.assertEqual(blocks.pop("first_name"), 60)
+        self.assertNotIn("other_name", blocks, "its file is there no more")
+        self.assertEqual(sum(count for name, count in blocks.items() if name.startswith("it.so+")), 2 * 20, "two calls each")
+
     def test_a_file_that_is_gone(self):
         self.recorded("./one.so", "./two.so")
         os.remove(os.path.join(self.folder, "one.so"))

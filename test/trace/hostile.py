@@ -364,6 +364,11 @@ class Hostile(unittest.TestCase):
             with open(page, encoding="utf-8") as file:
                 self.assertNotIn("alert(1)", file.read())
 
+    def test_a_file_whose_name_is_no_text(self):
+        code, _, said = self.run_one("summary", b"no \xff\x9b\x1b text")
+        self.assertEqual(code, 1)
+        self.assertIn(r"no \xff\x9b\x1b text", said)
+
     def test_relatives_elsewhere(self):
         for name in ("/etc/passwd", "../x", "a/b", "", ".", "..", "a\0b"):
             with self.subTest(name=name):

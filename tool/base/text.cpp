@@ -61,10 +61,10 @@ bool controls_terminal(std::string_view one) {
 std::string printable(std::string_view text) {
     std::string result;
     while (!text.empty()) {
-        const std::size_t length = std::max<std::size_t>(utf8_length(text), 1);
-        const std::string_view one = text.substr(0, length);
-        text.remove_prefix(length);
-        if (!controls_terminal(one)) {
+        const std::size_t length = utf8_length(text);
+        const std::string_view one = text.substr(0, std::max<std::size_t>(length, 1));
+        text.remove_prefix(one.size());
+        if (length != 0 && !controls_terminal(one)) {
             result += one;
             continue;
         }

@@ -12,7 +12,8 @@
 
 namespace gr::tool {
 
-// Control characters, and those that change the direction of text, as the \xNN of their bytes; everything else as it is.
+// Control characters, those that change the direction of text, and what is no UTF-8, as the \xNN of their bytes;
+// everything else as it is.
 [[nodiscard]] std::string printable(std::string_view text);
 
 // 'text', printable, for error lines.

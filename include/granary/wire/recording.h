@@ -22,7 +22,7 @@
  * options of the allocator. A process does not record if magic or version differ. */
 #define GR_RECORDING_PATH "GR_RECORDING"
 #define GR_RECORDING_MAGIC UINT64_C(0x5e3ac81f6d92b704)
-#define GR_RECORDING_VERSION 3
+#define GR_RECORDING_VERSION 4
 
 /* The kind of a record. There are calls that allocate, calls that free, requests to the kernel (if they are calls that
  * can be intercepted), apart from each other those of the allocator and those of the program and its libraries, and
@@ -105,7 +105,7 @@ typedef struct gr_record {
 /* Flags. */
 #define GR_RECORDING_LOSSY 1 /* if a ring is full, drop records and count them instead of waiting */
 
-/* The recorder writes all words but the last three before any process maps the file. */
+/* The recorder writes all words before `bell` before any process maps the file. */
 /* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_recording {
     uint64_t magic;
@@ -126,6 +126,7 @@ typedef struct gr_recording {
     uint32_t bell;       /* a futex: whoever wants the recorder to look adds to it and wakes it */
     uint32_t ring_count; /* only rings below it may have been taken; a thread that takes a ring raises it */
     uint64_t lost;       /* calls of threads that got no ring */
+    uint64_t missed;     /* processes that got no entry, or that do not see the recorder's process id */
 } gr_recording;
 
 /* The states of an entry, and who changes them:

@@ -28,6 +28,11 @@ class MappedList {
     std::span<T> all() { return {elements_, size_}; }
     std::span<const T> all() const { return {elements_, size_}; }
     Growing memory() const { return {&elements_, &capacity_, sizeof(T)}; }
+    // All of the memory, also that behind the last element.
+    Range room() const {
+        const auto *const begin = reinterpret_cast<const char *>(elements_);
+        return {begin, begin + capacity_ * sizeof(T)};
+    }
 
     // false: no memory.
     [[nodiscard]] bool add(const T &element) {

@@ -9,6 +9,7 @@
 #include "base/failure.hpp"
 #include "command_line/command_line.hpp"
 #include "command_line/naming_options.hpp"
+#include "command_line/whole_number.hpp"
 #include "commands/leaks/find_leaks.hpp"
 
 namespace gr::tool {
@@ -18,7 +19,7 @@ namespace {
 void declare_options(CLI::App &options, LeaksRequest &request) {
     options.add_option("--pid", request.process, "Report the leaks so far of a process that granary leaks started")
         ->type_name("PID")
-        ->check(CLI::PositiveNumber.description(""));
+        ->check(positive_whole_number());
     options
         .add_option("--suppressions", request.suppressions,
                     "Leave out the known leaks that this file lists; may be repeated")

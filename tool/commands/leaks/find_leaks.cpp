@@ -2,6 +2,7 @@
 
 #include "commands/leaks/find_leaks.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <granary/wire/leaks.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -117,26 +119,43 @@ void drop_dead_stacks() {
     set_variable(kTunables, (kept.empty() ? "" : kept + ":") + "glibc.pthread.stack_cache_size=0");
 }
 
-[[noreturn]] void become(const LeaksRequest &request) {
+// Where the program cannot be started, the reason goes through the pipe, which a program that starts closes.
+[[noreturn]] void become(const LeaksRequest &request, int pipe) {
     std::vector<char *> arguments;
     for (const std::string &word : request.command) arguments.push_back(const_cast<char *>(word.c_str()));
     arguments.push_back(nullptr);
     ::execvp(arguments.front(), arguments.data());
     const int error = errno;
-    complain(fmt::format("leaks: {}: {}", in_quotes(request.command.front()), std::generic_category().message(error)));
-    ::_exit(static_cast<int>(error == ENOENT ? ExitCode::not_found : ExitCode::cannot_invoke));
+    ::_exit(::write(pipe, &error, sizeof error) == sizeof error ? 0 : 1);
+}
+
+void require_start(const LeaksRequest &request, int pipe) {
+    int error = 0;
+    ssize_t size = 0;
+    do size = ::read(pipe, &error, sizeof error);
+    while (size < 0 && errno == EINTR);
+    ::close(pipe);
+    if (size == sizeof error)
+        throw Failure(
+            error == ENOENT ? ExitCode::not_found : ExitCode::cannot_invoke,
+            fmt::format("{}: {}", in_quotes(request.command.front()), std::generic_category().message(error)));
 }
 
 // What the terminal sends both of them is the program's affair.
 int run_and_wait(const LeaksRequest &request) {
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0)
+        throw Failure(ExitCode::tool_failure, std::generic_category().message(errno));
     const pid_t child = ::fork();
-    if (child == 0) become(request);
+    if (child == 0) become(request, pipe[1]);
     if (child < 0) throw Failure(ExitCode::tool_failure, std::generic_category().message(errno));
+    ::close(pipe[1]);
     ::signal(SIGINT, SIG_IGN);
     ::signal(SIGQUIT, SIG_IGN);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
+    require_start(request, pipe[0]);
     constexpr int kBySignal = 128;
     return WIFEXITED(status) ? WEXITSTATUS(status) : kBySignal + WTERMSIG(status);
 }
@@ -156,10 +175,7 @@ int without_report(const LeaksRequest &request, int status) {
     const bool was_killed = status >= kLeastBySignal;
     complain(fmt::format("leaks: {} is not watched: it {} before it looked for leaks",
                          in_quotes(request.command.front()), was_killed ? "was killed" : "ended by _exit or exec"));
-    return was_killed || status == static_cast<int>(ExitCode::not_found) ||
-                   status == static_cast<int>(ExitCode::cannot_invoke)
-               ? status
-               : static_cast<int>(ExitCode::usage);
+    return was_killed ? status : static_cast<int>(ExitCode::usage);
 }
 
 int find_in_program(const LeaksRequest &request) {

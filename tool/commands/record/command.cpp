@@ -10,6 +10,7 @@
 
 #include "base/failure.hpp"
 #include "command_line/command_line.hpp"
+#include "command_line/whole_number.hpp"
 #include "commands/record/record.hpp"
 #include "commands/record/recorded_tree.hpp"
 #include "reading/allocators/chosen_allocator.hpp"
@@ -39,7 +40,7 @@ void declare_options(CLI::App &options, Words &words) {
     options
         .add_option("--pid", request.process, "Record a process that runs already, until Ctrl-C; the process continues")
         ->type_name("PID")
-        ->check(CLI::PositiveNumber.description(""));
+        ->check(positive_whole_number());
     options.add_option("--seconds", request.seconds, "With --pid: end the recording after so many seconds")
         ->type_name("N");
     options

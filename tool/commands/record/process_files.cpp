@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <granary/granary.h>
+#include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -128,8 +129,13 @@ std::vector<trace::Module> CodeFiles::of_process(std::uint32_t process) {
     return modules;
 }
 
+// A file that took the place of one that is gone may have its number, too.
 const std::string &CodeFiles::build_id(const std::string &path, const std::string &identity) {
-    const auto [at, is_new] = build_ids_.try_emplace(path + identity);
+    struct stat status {};
+    std::string version;
+    if (::stat(path.c_str(), &status) == 0)
+        version = fmt::format(" {} {}.{}", status.st_size, status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
+    const auto [at, is_new] = build_ids_.try_emplace(path + identity + version);
     if (is_new) {
         try {
             at->second = ElfFile(path).build_id();

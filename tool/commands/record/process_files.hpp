@@ -40,7 +40,7 @@ class CodeFiles {
   private:
     const std::string &build_id(const std::string &path, const std::string &identity);
 
-    std::map<std::string, std::string> build_ids_;  // by path and identity
+    std::map<std::string, std::string> build_ids_;  // by path, identity, size and last change
 };
 
 // The pages of these ranges that are in memory; nothing where that cannot be told, or would take too long.

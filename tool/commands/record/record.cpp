@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <filesystem>
@@ -73,7 +74,8 @@ void check_program(const RecordRequest &request, Terminal &terminal) {
     if (!watching.text.empty()) terminal.note(fmt::format("record: {}: {}", program, watching.text));
 }
 
-// A file that can be written. A file that did not exist is created, and removed again if no trace is written to it.
+// A file that can be written. A file that did not exist is created, and removed again if no trace is written to it. The file
+// stays open, so that the reader of a named pipe reads on until the trace is whole.
 class TraceFile {
   public:
     explicit TraceFile(const std::string &path) : path_(path) {
@@ -84,11 +86,14 @@ class TraceFile {
         std::error_code error;
         is_new_ = !fs::exists(path, error);
         constexpr mode_t kMode = 0600;
-        const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, kMode);
-        if (file < 0) fail(in_quotes(path));
-        ::close(file);
+        file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, kMode);
+        if (file_ < 0 && errno == ENXIO)
+            throw Failure(ExitCode::tool_failure,
+                          fmt::format("cannot write {}: no process reads this named pipe", in_quotes(path)));
+        if (file_ < 0) fail(in_quotes(path));
     }
     ~TraceFile() {
+        if (file_ >= 0) ::close(file_);
         if (is_new_ && !path_.empty()) ::unlink(path_.c_str());
     }
     TraceFile(const TraceFile &) = delete;
@@ -102,6 +107,7 @@ class TraceFile {
     }
 
     std::string path_;
+    int file_ = -1;
     bool is_new_ = false;
 };
 
@@ -149,11 +155,12 @@ void tell(const std::vector<WrittenTrace> &written, std::uint32_t process, doubl
     const std::size_t others = written.size() - left_out - 1;
     const std::string beside =
         others == 0 ? "" : fmt::format(" and {} more {} beside it", others, others == 1 ? "trace" : "traces");
-    const double each = events == 0 ? 0 : static_cast<double>(bytes) / static_cast<double>(events);
     const std::string gaps = lost == 0 ? "" : fmt::format(", {} lost", lost);
-    terminal.note(fmt::format(
-        "recorded {}{}: {} events{}, {:.2f} bytes per event; {:.2f} s, the recorder used {:.2f} s of CPU time",
-        main->path, beside, events, gaps, each, seconds, cpu_seconds()));
+    const std::string each =
+        events == 0 ? ""
+                    : fmt::format(", {:.2f} bytes per event", static_cast<double>(bytes) / static_cast<double>(events));
+    terminal.note(fmt::format("recorded {}{}: {} events{}{}; {:.2f} s, the recorder used {:.2f} s of CPU time",
+                              main->path, beside, events, gaps, each, seconds, cpu_seconds()));
     terminal.list(tree_text(written));
     if (left_out == 0) return;
     terminal.list(
@@ -241,9 +248,24 @@ class RecordingRun {
         return ended.exit_code;
     }
 
+    // What the processes could not write down themselves.
+    void tell_missed() const {
+        const double processes = read(parts_.recording.control().missed);
+        const double calls = read(parts_.recording.control().lost);
+        if (processes != 0)
+            terminal_.complain(fmt::format(
+                "record: {} not recorded: a process that has process ids of its own (unshare --pid, a container) "
+                "cannot be, nor can more than {} at a time",
+                count_words(processes, "process was", "processes were"), SharedRecording::kProcesses));
+        if (calls != 0)
+            terminal_.complain(fmt::format("record: {} lost: more than {} threads ran at a time",
+                                           count_words(calls, "call was", "calls were"), parts_.recording.rings()));
+    }
+
     // After run(): the exit code, where it is the recording's.
     [[nodiscard]] std::optional<int> finish(TraceFile &file) {
         std::vector<WrittenTrace> written = encoder_.written();
+        tell_missed();
         if (std::ranges::any_of(written, [&](const WrittenTrace &trace) { return trace.path == request_.file; }))
             file.keep();
         if (!written.empty()) {
@@ -258,6 +280,10 @@ class RecordingRun {
     }
 
   private:
+    static double read(std::uint64_t &word) {
+        return static_cast<double>(std::atomic_ref(word).load(std::memory_order_relaxed));
+    }
+
     const RecordRequest &request_;
     std::uint32_t process_;
     Terminal &terminal_;

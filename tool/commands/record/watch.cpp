@@ -166,9 +166,8 @@ void Watch::show(Clock::time_point now) {
     if (status_ && count != 0 && !has_told_of_rest_ && interrupts_ == 0) {
         has_told_of_rest_ = true;
         parts_.terminal.note(
-            fmt::format("the program has ended, {} of its processes are still recorded; Ctrl-C ends the "
-                        "recording",
-                        count));
+            fmt::format("the program has ended, and {} of its processes {} still recorded; Ctrl-C ends the recording",
+                        count, count == 1 ? "is" : "are"));
         interrupts_ = 1;
     }
     if (!parts_.terminal.shows_progress() || now < next_shown_) return;

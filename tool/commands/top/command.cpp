@@ -20,6 +20,7 @@
 #include "base/text.hpp"
 #include "command_line/command_line.hpp"
 #include "command_line/naming_options.hpp"
+#include "command_line/whole_number.hpp"
 #include "commands/top/report.hpp"
 #include "reading/process/process_number.hpp"
 
@@ -105,7 +106,7 @@ void add_top(CommandLine &line) {
     options
         .add_option("--rows", request->rows, "Largest number of rows (default: as many as fit the terminal, else 20)")
         ->type_name("NUMBER")
-        ->check(CLI::PositiveNumber.description(""));
+        ->check(positive_whole_number());
     options.add_option("--interval", request->interval, "Refresh after so many seconds (default: 2)")
         ->type_name("SECONDS")
         ->check(CLI::Range(0.1, 3600.0).description(""));

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <string_view>
@@ -52,7 +53,7 @@ std::string end_text(const trace::Trace &trace) {
         case trace::End::Reason::exit:
             return fmt::format("exit {}", end.status);
         case trace::End::Reason::signal:
-            return fmt::format("killed by signal {}", end.status);
+            return fmt::format("killed by signal {} ({})", end.status, ::strsignal(end.status));
         case trace::End::Reason::exec:
             return "replaced by another program (exec)";
         case trace::End::Reason::unknown:

@@ -136,7 +136,12 @@ void check_process(int process) {
     if (status.empty()) throw Failure(ExitCode::not_found, fmt::format("no process {}", process));
     if (field("Tgid") != std::to_string(process))
         refuse_process(process, fmt::format("it is a thread of process {}", field("Tgid")));
-    if (field("State").starts_with('Z') || field("State").starts_with('X')) fail_ended(process);
+    const bool has_ended = field("State").starts_with('Z') || field("State").starts_with('X');
+    if (has_ended && field("Threads") != "1")
+        refuse_process(
+            process,
+            "its first thread has ended (pthread_exit), and the kernel shows the memory of such a process no more");
+    if (has_ended) fail_ended(process);
     check_owner(process, status);
     if (const std::string tracer = field("TracerPid"); tracer != "0" && !tracer.empty())
         refuse_process(process, fmt::format("process {} traces it, such as a debugger; end that first", tracer));

@@ -36,6 +36,8 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kPatience = 10s;  // until a thread stands at a safe place
+constexpr auto kLuck = 300ms;    // before threads are led to one step by step, which stops them for longer
+constexpr unsigned kMostSteps = 4000;
 constexpr auto kFirstPause = 1ms;
 constexpr auto kLongestPause = 20ms;
 constexpr const char *kLibc = "libc.so.6";
@@ -50,8 +52,16 @@ bool can_stop(int process, int thread) {
            line[name_end + 2] != 'Z' && line[name_end + 2] != 'X';
 }
 
-// Nothing: none stands there now.
-std::unique_ptr<StoppedThread> thread_at_safe_place(int process, const SafePlaces &places) {
+// A program that does little else than allocate is hardly ever met outside of its allocator, and of the recorder's library.
+bool comes_to_safe_place(StoppedThread &thread, const SafePlaces &places, unsigned steps) {
+    for (; !places.has(thread); --steps) {
+        if (steps == 0 || !thread.step()) return false;
+    }
+    return true;
+}
+
+// Nothing: none stands there now, nor after so many steps.
+std::unique_ptr<StoppedThread> thread_at_safe_place(int process, const SafePlaces &places, unsigned steps) {
     int error = 0;
     bool has_stopped = false;
     for (const int thread : threads_of(static_cast<std::uint32_t>(process))) {
@@ -59,27 +69,24 @@ std::unique_ptr<StoppedThread> thread_at_safe_place(int process, const SafePlace
         StoppedThread::Stopped stopped = StoppedThread::stop(process, thread);
         has_stopped = has_stopped || stopped.thread != nullptr;
         if (stopped.error != 0 && stopped.error != ESRCH) error = stopped.error;
-        if (stopped.thread != nullptr && places.has(*stopped.thread)) return std::move(stopped.thread);
+        if (stopped.thread != nullptr && comes_to_safe_place(*stopped.thread, places, steps))
+            return std::move(stopped.thread);
     }
     if (error != 0 && !has_stopped) refuse_by_kernel(process, error);
     return nullptr;
 }
 
+// Nothing: none came to such a place in time.
 std::unique_ptr<StoppedThread> find_thread(const ProcessMemory &memory) {
     const int process = memory.process();
-    const Clock::time_point end = Clock::now() + kPatience;
+    const Clock::time_point begin = Clock::now();
     std::chrono::milliseconds pause = kFirstPause;
     for (;;) {
         const ProcessModules modules(memory);
-        if (std::unique_ptr<StoppedThread> thread = thread_at_safe_place(process, SafePlaces(process, modules)))
+        const unsigned steps = Clock::now() < begin + kLuck ? 0 : kMostSteps;
+        if (std::unique_ptr<StoppedThread> thread = thread_at_safe_place(process, SafePlaces(process, modules), steps))
             return thread;
-        if (Clock::now() > end) {
-            refuse_process(
-                process,
-                fmt::format(
-                    "within {} seconds none of its threads came to a place where it may load a library; try again",
-                    kPatience.count()));
-        }
+        if (Clock::now() > begin + kPatience) return nullptr;
         std::this_thread::sleep_for(pause);
         pause = std::min<std::chrono::milliseconds>(pause * 2, kLongestPause);
     }
@@ -123,6 +130,9 @@ RunningProcess::RunningProcess(std::uint32_t process, const std::string &library
     const ProcessModules modules(memory_);
     check_modules(process_, memory_, modules, library_);
     thread_ = find_thread(memory_);
+    if (thread_ == nullptr)
+        fail(fmt::format("within {} seconds none of its threads came to a place where it may load a library; try again",
+                         kPatience.count()));
     check_filters(process_, *thread_);
     calls_ = std::make_unique<RemoteCalls>(*thread_, instructions_in(process_, modules));
     make_shared_memory(memory_name);
@@ -199,6 +209,11 @@ void detach_process(std::uint32_t process, const std::string &library) {
     }
     if (functions.empty()) return;
     const std::unique_ptr<StoppedThread> thread = find_thread(memory);
+    if (thread == nullptr)
+        throw Failure(ExitCode::not_runnable,
+                      fmt::format("within {} seconds none of its threads came to a place where it may take the library "
+                                  "out of the way",
+                                  kPatience.count()));
     RemoteCalls calls(*thread, instructions_in(memory.process(), modules));
     for (const std::uint64_t function : functions) calls.function(function, {});
 }

@@ -65,12 +65,12 @@ SafePlaces::SafePlaces(int process, const ProcessModules &modules)
 }
 
 bool SafePlaces::has(const StoppedThread &thread) const {
-    if (thread.is_in_stopped_process() || thread.is_in_restartable_sequence()) return false;
+    if (thread.is_in_stopped_process()) return false;
     const std::uint64_t code = thread.registers().code();
     const ProcessModule *const module = modules_.at(code);
     if (module != nullptr && (is_in(recorders_, module) || is_in(allocators_, module))) return false;
     if (!is_in_harmless_call(thread) && !is_own_code(code)) return false;
-    return !has_interrupted_others(thread);
+    return !thread.is_in_restartable_sequence() && !has_interrupted_others(thread);
 }
 
 // Code that lies in no file is the program's, too, except for the kernel's, which libc calls at any time.

@@ -69,11 +69,7 @@ StoppedThread::Stopped StoppedThread::stop(int process, int thread) {
 bool StoppedThread::wait_for_first_stop() {
     for (;;) {
         int status = 0;
-        if (::waitpid(thread_, &status, __WALL) != thread_) {
-            if (errno == EINTR) continue;
-            return false;
-        }
-        if (!WIFSTOPPED(status)) return false;
+        if (!wait_for_stop(&status)) return false;
         if (status >> 16 == PTRACE_EVENT_STOP) {
             is_in_stopped_process_ = WSTOPSIG(status) != SIGTRAP;
             break;
@@ -152,6 +148,32 @@ StoppedThread::Event StoppedThread::stand() {
     return run_to_event(PTRACE_CONT);
 }
 
+bool StoppedThread::step() {
+    const std::string_view call = system_call_code();
+    std::string code(call.size(), '\0');
+    if (registers_.call() || !read(registers_.code(), code.data(), code.size()) || code == call) return false;
+    for (std::uint64_t signal = 0;;) {
+        int status = 0;
+        if (!trace(PTRACE_SINGLESTEP, thread_, 0, signal) || !wait_for_stop(&status)) {
+            is_gone_ = true;
+            return false;
+        }
+        const bool is_step = status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP;
+        if (is_step) break;
+        signal = status >> 16 == 0 ? static_cast<std::uint64_t>(WSTOPSIG(status)) : 0;
+    }
+    const std::optional<Registers> registers = Registers::of(thread_);
+    if (registers) registers_ = *registers;
+    return registers.has_value();
+}
+
+bool StoppedThread::wait_for_stop(int *status) const {
+    while (::waitpid(thread_, status, __WALL) != thread_) {
+        if (errno != EINTR) return false;
+    }
+    return WIFSTOPPED(*status);
+}
+
 // The kernel begins an interrupted system call again after a stop like the first, and after no other.
 void StoppedThread::set_back(std::uint64_t signals, const VectorRegisters *vectors) {
     if (is_gone_ || stand() == Event::gone) return;
@@ -163,12 +185,7 @@ void StoppedThread::set_back(std::uint64_t signals, const VectorRegisters *vecto
 StoppedThread::Event StoppedThread::wait_for_event(int request) {
     for (;;) {
         int status = 0;
-        if (::waitpid(thread_, &status, __WALL) != thread_) {
-            if (errno == EINTR) continue;
-            is_gone_ = true;
-            return Event::gone;
-        }
-        if (!WIFSTOPPED(status)) {
+        if (!wait_for_stop(&status)) {
             is_gone_ = true;
             return Event::gone;
         }

@@ -43,7 +43,10 @@ class StoppedThread {
     [[nodiscard]] Event run_to_call();
     // Its system calls do not stop it.
     [[nodiscard]] Event run_to_fault();
-    // It stands where the first stop found it, with these signals blocked; no vectors: they have not changed.
+    // It runs one instruction and stands again, as if it had been stopped there. A signal that comes first is delivered.
+    // false: it is gone, or stands in or before a system call, which may take any time.
+    [[nodiscard]] bool step();
+    // It stands where the first stop, or the last step, found it, with these signals blocked; no vectors: they have not changed.
     void set_back(std::uint64_t signals, const VectorRegisters *vectors);
 
     // Whether the process ignores the signal.
@@ -57,6 +60,7 @@ class StoppedThread {
   private:
     StoppedThread(int process, int thread) : process_(process), thread_(thread) {}
     [[nodiscard]] bool wait_for_first_stop();
+    [[nodiscard]] bool wait_for_stop(int *status) const;
     [[nodiscard]] Event run(int request);
     [[nodiscard]] Event run_to_event(int request);
     // The request makes it go on where the event is none of these.

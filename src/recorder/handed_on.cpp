@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 OR MIT
+
+#include "recorder/handed_on.hpp"
+
+#include <cstring>
+
+#include "granary/wire/recording.h"
+#include "platform/process.hpp"
+#include "recorder/recording.hpp"
+
+namespace gr {
+namespace {
+
+constexpr const char *kPreload = "LD_PRELOAD";
+
+bool has_name(const char *entry, const char *name) {
+    const std::size_t length = std::strlen(name);
+    return std::strncmp(entry, name, length) == 0 && entry[length] == '=';
+}
+
+const char *value_of(const char *entry) { return std::strchr(entry, '=') + 1; }
+
+void keep(const char *name, char *entry, std::size_t room) {
+    const char *const value = platform::variable(name);
+    if (value == nullptr || std::strlen(name) + 1 + std::strlen(value) + 1 > room) return;
+    std::strcpy(entry, name);
+    std::strcat(entry, "=");
+    std::strcat(entry, value);
+}
+
+const char *entry_of(const char *const *environment, const char *name) {
+    for (; environment != nullptr && *environment != nullptr; ++environment) {
+        if (has_name(*environment, name)) return *environment;
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void HandedOn::learn() {
+    if (platform::variable(GR_RECORDING_PATH) == nullptr) return;
+    keep(kPreload, &preload_[0], sizeof preload_);
+    keep(GR_RECORDING_PATH, &recording_[0], sizeof recording_);
+}
+
+HandedOn::Lack HandedOn::lack_of(const char *const *environment) const {
+    Lack lack;
+    if (preload_[0] == '\0' || recording_[0] == '\0' || !recording.is_mapped() || !recording.recorder_lives())
+        return lack;
+    const char *const preload = entry_of(environment, kPreload);
+    const char *const path = entry_of(environment, GR_RECORDING_PATH);
+    lack.preload = preload == nullptr || std::strstr(preload, value_of(&preload_[0])) == nullptr;
+    lack.recording = path == nullptr || std::strcmp(path, &recording_[0]) != 0;
+    while (environment != nullptr && environment[lack.entries] != nullptr) ++lack.entries;
+    lack.preload_bytes = std::strlen(&preload_[0]) + (preload == nullptr ? 0 : std::strlen(preload)) + 1;
+    return lack;
+}
+
+void HandedOn::complete(const char *const *environment, const Lack &lack, const char **entries, char *preload) const {
+    std::strcpy(preload, &preload_[0]);
+    for (std::size_t i = 0; i < lack.entries; ++i) {
+        const char *const entry = environment[i];
+        if (lack.recording && has_name(entry, GR_RECORDING_PATH)) continue;
+        if (lack.preload && has_name(entry, kPreload)) {
+            // The program's own libraries follow, as where this process was started.
+            if (*value_of(entry) != '\0') std::strcat(std::strcat(preload, ":"), value_of(entry));
+            continue;
+        }
+        *entries++ = entry;
+    }
+    if (lack.preload) *entries++ = preload;
+    if (lack.recording) *entries++ = &recording_[0];
+    *entries = nullptr;
+}
+
+}  // namespace gr
