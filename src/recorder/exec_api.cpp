@@ -35,7 +35,7 @@ void find(Function **function, const char *name) {
     if (*function == nullptr) *function = reinterpret_cast<Function *>(gr::platform::next_symbol(name));
 }
 
-[[gnu::constructor]] void begin() {
+[[gnu::constructor]] void learn() {
     gr::handed_on.learn();
     find(&libcs.execve, "execve");
     find(&libcs.execvpe, "execvpe");

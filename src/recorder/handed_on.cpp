@@ -51,8 +51,11 @@ HandedOn::Lack HandedOn::lack_of(const char *const *environment) const {
     const char *const path = entry_of(environment, GR_RECORDING_PATH);
     lack.preload = preload == nullptr || std::strstr(preload, value_of(&preload_[0])) == nullptr;
     lack.recording = path == nullptr || std::strcmp(path, &recording_[0]) != 0;
-    while (environment != nullptr && environment[lack.entries] != nullptr) ++lack.entries;
-    lack.preload_bytes = std::strlen(&preload_[0]) + (preload == nullptr ? 0 : std::strlen(preload)) + 1;
+    lack.preload_bytes = std::strlen(&preload_[0]) + 1;
+    for (; environment != nullptr && environment[lack.entries] != nullptr; ++lack.entries) {
+        const char *const entry = environment[lack.entries];
+        if (has_name(entry, kPreload)) lack.preload_bytes += std::strlen(entry);  // there may be several
+    }
     return lack;
 }
 

@@ -28,14 +28,14 @@ bool is_preloaded() {
 }
 
 // Nobody reads what is written any more.
-void end() {
+void end_recording() {
     gr::attachment.end();
     gr::recording.give_up();
 }
 
 int attach(int file) {
     if (is_recorded() && gr::recording.recorder_lives()) return GR_ATTACH_RECORDED;
-    end();
+    end_recording();
     const bool needs_rebinding = !is_preloaded();
     if (needs_rebinding && !gr::rebound.find()) return GR_ATTACH_NO_MALLOC;
     if (!map_file(file)) return GR_ATTACH_NO_MEMORY;
@@ -45,7 +45,7 @@ int attach(int file) {
     { const gr::Call arrives(nullptr); }
     if (is_recorded()) return 0;
     gr::rebound.undo();
-    end();
+    end_recording();
     return GR_ATTACH_REFUSED;
 }
 
@@ -64,7 +64,7 @@ GR_EXPORT int gr_record_detach() {
     if (!is_recorded()) return GR_ATTACH_REFUSED;
     gr::attachment.end();
     gr::rebound.undo();
-    end();
+    end_recording();
     return 0;
 }
 // NOLINTEND(misc-use-internal-linkage)

@@ -29,11 +29,11 @@ void tell(Kind kind, const char *text) {
 }
 
 // Arrives, although nothing was allocated yet. In a process that ran before, the library waits for gr_record_attach().
-[[gnu::constructor]] void begin() {
+[[gnu::constructor]] void arrive() {
     if (gr::platform::variable(GR_RECORDING_PATH) != nullptr && gr::next.is_found()) gr::Call call(nullptr);
 }
 
-[[gnu::destructor]] void end() { gr::attachment.leave(); }
+[[gnu::destructor]] void leave() { gr::attachment.leave(); }
 
 [[noreturn]] void end_now(int status) {
     gr::attachment.leave();

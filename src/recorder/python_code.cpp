@@ -18,9 +18,9 @@ constexpr unsigned kUnitBytes = 2;  // of an instruction
 constexpr unsigned kFirstWithTableOfRanges = 10;
 constexpr unsigned kFirstWithLocations = 11;
 
-class Text {
+class Utf8 {
   public:
-    Text(char *to, std::size_t room) : to_(to), room_(room) {}
+    Utf8(char *to, std::size_t room) : to_(to), room_(room) {}
 
     std::size_t size() const { return size_; }
     bool has_room_for(std::uint32_t letter) const { return size_ + bytes_of(letter) <= room_; }
@@ -59,14 +59,14 @@ class String {
         if (letter_bytes_ == 2) return field<std::uint16_t>(letters_, i * letter_bytes_);
         return field<std::uint32_t>(letters_, i * letter_bytes_);
     }
-    void put_begin(Text *to) const {
+    void put_begin(Utf8 *to) const {
         for (std::size_t i = 0; i < length_ && to->has_room_for((*this)[i]); ++i) to->add((*this)[i]);
     }
     // As much of the end as fits into so many bytes.
-    void put_end(Text *to, std::size_t most) const {
+    void put_end(Utf8 *to, std::size_t most) const {
         std::size_t begin = length_;
         for (std::size_t bytes = 0; begin != 0; --begin) {
-            bytes += Text::bytes_of((*this)[begin - 1]);
+            bytes += Utf8::bytes_of((*this)[begin - 1]);
             if (bytes > most) break;
         }
         for (std::size_t i = begin; i < length_; ++i) to->add((*this)[i]);
@@ -186,11 +186,11 @@ std::uint64_t python_place(const PythonFrames::Frame &frame) {
 
 PythonPlaceText::PythonPlaceText(const PythonFrames::Frame &frame) {
     const PythonLayout &layout = python.layout();
-    Text name(&text_[0], kMostName);
+    Utf8 name(&text_[0], kMostName);
     String(field<const void *>(frame.code, layout.code_name)).put_begin(&name);
     text_[name.size()] = '\0';
     const std::size_t begin = name.size() + 1;
-    Text file(&text_[begin], sizeof text_ - begin);
+    Utf8 file(&text_[begin], sizeof text_ - begin);
     String(field<const void *>(frame.code, layout.code_file)).put_end(&file, sizeof text_ - begin);
     size_ = begin + file.size();
     line_ = static_cast<std::uint32_t>(std::max(line_of(frame), 0));
