@@ -51,7 +51,7 @@ PROGRAMS = (
             remark="Each kind of request is a step. While redis reads lists, it allocates and frees its replies."),
     Subject("python3", "python3 with trees, JSON, regular expressions and pickles; each object by malloc",
             "/usr/bin/python3 {inputs}/job.py 2", setting={"PYTHONMALLOC": "malloc", "PYTHONHASHSEED": "0"},
-            section="origins", chart="Call stacks", replay="system,granary"),
+            section="origins", chart="Call stacks (estimated from sampled stacks)", replay="system,granary"),
     Subject("sqlite3", "sqlite3 with a hundred thousand rows, indexes and joins",
             "sqlite3 -batch load.db < {inputs}/load.sql", section="sizes", chart="Sizes over time",
             remark="Each statement asks for sizes of its own. Some statements make no call for a long time."),

@@ -57,9 +57,10 @@ def allocation_statistics(report):
 
 def runtime_statistics(report):
     rows = report.table("statistics", "Totals")
-    seconds, share = rows["time in calls, share of CPU time"][1:]
-    return [rows["from the first call to the last"][1] * MICRO, rows["allocations per second"][0],
-            rows["calls per second"][0], (seconds or 0) * MICRO,
+    seconds, share = rows["time in calls, share of the CPU time without the recording's part"][1:]
+    length = rows["from the first call to the last"][1]
+    return [length * MICRO, rows["allocations per second"][0],
+            (rows["allocations"][0] + rows["frees"][0]) / length, (seconds or 0) * MICRO,
             (rows["standard error of the time in calls"][1] or 0) * MICRO, percent(share or 0)]
 
 
@@ -101,7 +102,7 @@ TABLES = (
     ("6.1: Allocation Statistics", ("# Allocs", "# Deallocs", "Memory Ops", "% Unfreed"), allocation_statistics),
     ("6.2: Runtime Statistics", ("Total Run-time (us)", "Avg Allocs/sec", "Avg Memory Ops/sec",
                                  "Time in Memory Ops (us)", "its standard error",
-                                 "(% of CPU time)"), runtime_statistics),
+                                 "(% of its own CPU time)"), runtime_statistics),
     ("6.3: Size of Requests", ("Average (bytes)", "Total allocated (bytes)", "Bin of the largest (bytes)",
                                "Smallest bin (bytes)", "Most common bin - frequency (%)"), request_sizes),
     ("6.4: Lifetimes", ("Avg (freed) (us)", "Avg (all) (us)", "Shortest (us)", "Longest (freed) (us)"), lifetimes),

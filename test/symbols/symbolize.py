@@ -114,8 +114,14 @@ class Symbolize(SymbolsTest):
         self.record()
         self.build("-g", "-O1")
         said = self.granary("symbolize", "trace")[1]
-        self.assertIn(f"granary: {self.path('program')} has another build id than the recorded file; say with", said)
+        why = f"{self.path('program')} has another build id than the recorded file"
+        self.assertIn(f"granary: {why}; say with", said)
         self.assertFalse(self.has_names())
+        summary = " ".join(self.granary("summary", "trace")[0].split())
+        self.assertIn(f"Some functions have no names: {why}. `granary symbolize` looks for such files elsewhere.", summary)
+        os.remove(self.path("program"))
+        summary = " ".join(self.granary("summary", "trace")[0].split())
+        self.assertIn(f"Some functions have no names: {self.path('program')} is not there. ", summary)
 
     def test_debug_information_by_build_id(self):
         _, link = self.split_program()

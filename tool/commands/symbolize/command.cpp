@@ -28,9 +28,8 @@ struct SymbolizeRequest {
 };
 
 std::string without_names(const std::string &path, FileState state) {
-    const bool is_other = state == FileState::other_build;
-    return fmt::format("{} {}; say with --sysroot, --debug or --debuginfod where the file is that was recorded",
-                       printable(path), is_other ? "has another build id than the recorded file" : "is not there");
+    return fmt::format("{}; say with --sysroot, --debug or --debuginfod where the file is that was recorded",
+                       unread_text(path, state));
 }
 
 ExitCode symbolize(const SymbolizeRequest &request) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/text.hpp"
 #include "reading/process/elf_file.hpp"
 
 namespace gr::tool {
@@ -40,6 +41,12 @@ FileState state_of(const std::string &path, const trace::Module &module) {
 }
 
 }  // namespace
+
+std::string unread_text(const std::string &path, FileState state) {
+    return fmt::format(
+        "{} {}", printable(path),
+        state == FileState::other_build ? "has another build id than the recorded file" : "is not there");
+}
 
 // elfutils takes a relative folder for one beside each file.
 ModuleFiles::ModuleFiles(FileSearch search)

@@ -23,6 +23,9 @@ struct FileSearch {
 
 enum class FileState { found, missing, other_build };
 
+// Why a file tells no names: "/usr/bin/x is not there".
+[[nodiscard]] std::string unread_text(const std::string &path, FileState state);
+
 struct FoundFile {
     FileState state = FileState::missing;
     std::string path{};  // empty: there is none to read

@@ -5,14 +5,19 @@
 // Must not know: how a report is shown.
 #include "reporting/analysis/analysis.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
 #include "reporting/charts/call_sites.hpp"
 #include "reporting/charts/source_lines.hpp"
+#include "reporting/document/words.hpp"
 #include "reporting/sections/cache_lines.hpp"
 #include "reporting/sections/footprint.hpp"
 #include "reporting/sections/fragmentation.hpp"
@@ -51,6 +56,7 @@ class Analysis {
           in_use_at_end_(scope_),
           held_at_peak_(scope_, "when resident memory was largest", "peak"),
           held_at_end_(scope_, "at the end", "end"),
+          calls_(calls),
           sites_(scope_.trace, calls, naming),
           sources_(naming.sources) {}
 
@@ -69,6 +75,7 @@ class Analysis {
         document.sections = sections(threads);
         document.frames = sites_.frames();
         add_sources(&document);
+        add_unread(&document);
         document.threads = threads.names();
         tell_story(&document);
         return document;
@@ -83,6 +90,22 @@ class Analysis {
             sources.add_to(&document->frames[i], sites_.lines()[i]);
         for (std::string &note : sources.notes(scope_.trace.start().began_nanoseconds))
             document->notes.push_back(std::move(note));
+    }
+    void add_unread(Document *document) const {
+        constexpr std::size_t kMost = 3;
+        const std::map<std::string, FileState> &unread = calls_.unread();
+        std::string files;
+        std::size_t told = 0;
+        for (const auto &[path, state] : unread) {
+            if (++told > kMost) break;
+            files += (files.empty() ? "" : ", ") + unread_text(path, state);
+        }
+        if (files.empty()) return;
+        if (unread.size() > kMost)
+            files +=
+                fmt::format(", and {} more", count_words(static_cast<double>(unread.size() - kMost), "file", "files"));
+        document->notes.push_back(fmt::format(
+            "Some functions have no names: {}. `granary symbolize` looks for such files elsewhere.", files));
     }
     template <class Gatherer>
     Gatherer &get() {
@@ -140,6 +163,7 @@ class Analysis {
     InUseAtEnd in_use_at_end_;
     HeldPages held_at_peak_;
     HeldPages held_at_end_;
+    const Calls &calls_;
     CallSites sites_;
     std::string sources_;
 };
