@@ -39,7 +39,6 @@ void take_blocks(int count) {
 void *fill_stack(void *waits) {
     volatile char bytes[2 * kMebibyte];
     for (std::size_t i = 0; i < sizeof bytes; i += 1024) bytes[i] = 1;
-    free(malloc(10));  // a thread that never calls malloc is not known
     if (waits != nullptr) take_blocks(100);
     thread_id = gettid();
     pthread_barrier_wait(&barrier);

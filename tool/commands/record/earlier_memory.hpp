@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: what a process had mapped before its recording began, as far as its memory tells what it is for: heaps and large
-//    blocks of glibc's malloc, stacks of threads, and the rest.
+//    blocks of glibc's malloc, and the rest.
 // Invariant: the process is neither stopped nor traced, and none of its pages is touched. What cannot be read is left out.
 // Must not know: what is recorded later.
 #pragma once
@@ -21,24 +21,15 @@ class EarlierMemory {
         std::uint64_t end = 0;
         bool is_allocators = false;
     };
-    struct Thread {
-        int thread = 0;
-        std::uint64_t pointer = 0;  // to its description, which lies behind its stack
-        std::uint64_t place = 0;    // in its stack
-    };
 
     explicit EarlierMemory(std::uint32_t process);
 
     [[nodiscard]] const std::vector<Part> &parts() const { return parts_; }
-    // All but the first.
-    [[nodiscard]] const std::vector<Thread> &threads() const { return threads_; }
 
   private:
     void find_parts(const ProcessMemory &memory, const std::vector<SmapsEntry> &mappings);
-    void find_threads(const ProcessMemory &memory, const std::vector<SmapsEntry> &mappings);
 
     std::vector<Part> parts_;
-    std::vector<Thread> threads_;
 };
 
 }  // namespace gr::tool

@@ -128,19 +128,17 @@ void ProcessTrace::look_at_earlier_memory() {
             common_.ranges.take_earlier(part.begin, part.end - part.begin);
         }
     }
-    earlier_threads_ = earlier.threads();
-    for (const EarlierMemory::Thread &thread : earlier_threads_)
-        common_.thread_stacks.emplace(thread.pointer, thread.place);
+    look_for_stacks();
 }
 
 // A new thread may have got the stack of one that ended; it has told its own place in that stack, which stays.
-void ProcessTrace::forget_earlier_threads() {
-    std::erase_if(earlier_threads_, [this](const EarlierMemory::Thread &thread) {
-        if (::access(fmt::format("/proc/{}/task/{}", process_, thread.thread).c_str(), F_OK) == 0) return false;
-        const auto at = common_.thread_stacks.find(thread.pointer);
-        if (at != common_.thread_stacks.end() && at->second == thread.place) common_.thread_stacks.erase(at);
-        return true;
-    });
+void ProcessTrace::look_for_stacks() {
+    for (const DescribedThreads::Stack &stack : described_.forget_ended(process_)) {
+        const auto at = common_.thread_stacks.find(stack.pointer);
+        if (at != common_.thread_stacks.end() && at->second == stack.place) common_.thread_stacks.erase(at);
+    }
+    for (const DescribedThreads::Stack &stack : described_.find(process_))
+        common_.thread_stacks.emplace(stack.pointer, stack.place);
 }
 
 void ProcessTrace::end(const Ended &ended) {
@@ -310,7 +308,7 @@ void ProcessTrace::look_at_pages() {
 void ProcessTrace::look_at_memory() {
     const Moment begin = SteadyClock::now();
     const trace::Time time = now();
-    forget_earlier_threads();
+    look_for_stacks();
     if (memory_.look(time)) common_.ranges_then.emplace(time, common_.ranges);
     const Moment end = SteadyClock::now();
     earliest_memory_ = end + std::max<std::chrono::nanoseconds>(kPagesPause, (end - begin) * kCostPart);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "commands/record/described_threads.hpp"
 #include "commands/record/earlier_memory.hpp"
 #include "commands/record/made_code.hpp"
 #include "commands/record/memory_kinds.hpp"
@@ -82,7 +83,7 @@ class ProcessTrace {
     void look_at_made_code();
     void look_at_pages();
     void look_at_memory();
-    void forget_earlier_threads();
+    void look_for_stacks();
     void tell_memory();
 
     std::uint32_t process_;
@@ -108,7 +109,7 @@ class ProcessTrace {
     Moment next_pages_;
     bool awaits_parent_ = true;
     MemoryKinds memory_;
-    std::vector<EarlierMemory::Thread> earlier_threads_;  // those that have not ended
+    DescribedThreads described_;
     Moment next_memory_;
     Moment earliest_memory_;          // where more is resident than ever at a look
     std::uint64_t highest_look_ = 0;  // bytes
