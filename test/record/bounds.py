@@ -79,8 +79,10 @@ class Bounds(RecordTest):
             lines = [line for line in done.stderr.splitlines() if "address space is limited" not in line]
             # A trace that was begun is kept, and a second line tells of it.
             is_begun = len(lines) == 2 and lines[1].startswith("granary: recorded x.trace: ")
-            self.assertEqual((done.returncode, done.stdout, len(lines)), (125, "", 1 + is_begun), done.stderr)
-            self.assertRegex(lines[0], "^granary: (out of memory$|record: .*(memory|threads))")
+            # The program may have too few while the recorder has enough.
+            code = 1 if "nothing was recorded" in lines[0] else 125
+            self.assertEqual((done.returncode, done.stdout, len(lines)), (code, "", 1 + is_begun), done.stderr)
+            self.assertRegex(lines[0], "^granary: (out of memory$|record: .*(memory|threads|address space))")
             if "record:" in lines[0]:  # else it could not even tidy up
                 self.assertEqual(self.files(), ["x.trace"] if is_begun else [])
             for name in self.files():
