@@ -35,7 +35,7 @@ release:
 	cmake --build build/release --target $(PRODUCTS)
 
 lib: ## build libgranary.so and .a alone in build/lib: needs a C++ compiler, CMake and make
-	cmake -S . -B $(LIB_BUILD) -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release -DCMAKE_UNITY_BUILD=ON \
+	cmake -S . -B $(LIB_BUILD) -G "Unix Makefiles" -DCMAKE_BUILD_TYPE=Release \
 	    -DGRANARY_GC=OFF -DGRANARY_RECORDER=OFF -DGRANARY_TOOL=OFF -DGRANARY_LAB=OFF -DGRANARY_MAN=OFF
 	cmake --build $(LIB_BUILD) -j $(CPUS) --target granary_shared granary_static
 
