@@ -27,7 +27,7 @@ namespace gr::platform {
 namespace {
 
 constexpr std::size_t kStackBytes = std::size_t{64} << 10;
-constexpr std::size_t kRedZone = 128;        // below the stack pointer, where x86-64 lets functions keep values
+constexpr std::size_t kRedZone = 128;  // below the stack pointer, where x86-64 lets functions keep values
 constexpr unsigned kMillisecondsToLookForProcess = 1;  // after so long the process may have been killed
 constexpr unsigned kStopOfTracer = PTRACE_EVENT_STOP;
 

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kFirstSlots = 64;
 constexpr unsigned kMillisecondsToLookForThreads = 10;  // after so long some threads may have ended
-constexpr unsigned kLooksToCallAgain = 10;    // a wait for signals may have taken the first signal
+constexpr unsigned kLooksToCallAgain = 10;              // a wait for signals may have taken the first signal
 constexpr unsigned kLooksUntilUnstoppable = 100;
 constexpr unsigned kMostRefusals = 3;  // after which only threads that block the signal are traced
 
