@@ -64,7 +64,7 @@ GR_EXPORT int pthread_setname_np(pthread_t thread, const char *name) noexcept {
     return error;
 }
 
-GR_EXPORT int dlclose(void *library) {
+GR_EXPORT int dlclose(void *library) noexcept {
     auto *const closes = libcs<int(void *)>("dlclose");
     if (closes == nullptr) return -1;
     gr::unloading.begin();

@@ -55,9 +55,10 @@ void TakenStack::take(const platform::Frame &frame, std::size_t inner, std::size
         stack_walk.take_ends({std::span(words_).first(inner), {}}, &stacks_->walk, frame);
     count_ = ends.written;
     if (ends.beyond == 0) return;
-    const std::span<const std::uintptr_t> told = outermost_of(*stacks_, outer);
-    if (ends.beyond > told.size()) words_[count_++] = GR_RECORDED_CALLS_LEFT_OUT | (ends.beyond - told.size());
-    for (const std::uintptr_t code : told) words_[count_++] = code;
+    const std::span<const std::uintptr_t> outermost = outermost_of(*stacks_, outer);
+    if (ends.beyond > outermost.size())
+        words_[count_++] = GR_RECORDED_CALLS_LEFT_OUT | (ends.beyond - outermost.size());
+    for (const std::uintptr_t code : outermost) words_[count_++] = code;
 }
 
 // Functions of Python are short and many: such a stack has all words that there may be.
