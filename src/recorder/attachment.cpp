@@ -33,7 +33,7 @@ std::uint32_t Attachment::number() {
     for (;;) {
         std::uint32_t word = attached.word.load(std::memory_order_acquire);
         if (word == kNothing || word >= kFirstArrival) return word;
-        // libc has not begun, unless the program has cleared its environment since: then its children find what is mapped.
+        // Without an environment libc has not begun, unless the program has cleared it; then a child finds the recording mapped.
         if (!recording.is_mapped() && platform::environment() == nullptr) return kUnknown;
         if (word == kArriving) {
             platform::sleep_on_for(attached.word, kArriving, kWaitMilliseconds);

@@ -35,7 +35,7 @@ bool Writer::draw_stack() {
     std::int64_t until = INT64_MAX;
     if (mean > 1) until = static_cast<std::int64_t>(dice_.exponential(mean));
     if (mean == 1) until = -1;
-    until_stack_ = until;  // at once: a handler that comes meanwhile would find no stack due
+    until_stack_ = until;  // one store: between two, the call of a signal handler would find no stack due
     return mean != 0;
 }
 

@@ -120,7 +120,7 @@ TEST_F(ThreadStacks, AreReferredToByTheirOwnThread) {
     EXPECT_EQ(read(), std::vector<Words>{both});
 }
 
-// The same words are calls of another file then.
+// After an unload the words of a stack are calls into the file that lies there by then.
 TEST_F(ThreadStacks, TheOutermostWordsAreLookedUpAgainAfterAnUnload) {
     const Words stack = counted(10, 0x1001);
     const auto map = [&](const char *path) { (void)process_.code.update({{0x1000, 0x2000, 0, path, path}}); };

@@ -18,9 +18,9 @@ class DescribedThreads {
         std::uint64_t place = 0;    // in it
     };
 
-    // Those of all threads but the first that were not found before.
+    // The stacks of all threads but the first, without those that were found before.
     std::vector<Stack> find(std::uint32_t process);
-    // Those of threads that have ended since, which are not found any more.
+    // The stacks of threads that have ended since. They are forgotten.
     std::vector<Stack> forget_ended(std::uint32_t process);
 
   private:

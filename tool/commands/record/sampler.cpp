@@ -15,7 +15,7 @@ namespace gr::tool {
 
 namespace {
 
-// Of the time, that it may cost at most.
+// The samples, and the looks at details, each cost at most one of so many parts of the time.
 constexpr int kPart = 100;
 constexpr int kDetailsPart = 200;
 
