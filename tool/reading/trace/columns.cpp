@@ -16,6 +16,17 @@ void NumberWriter::put_long(std::uint64_t number) {
 
 void NumberWriter::grow() { bytes_.resize(2 * bytes_.size() + kMostBytes); }
 
+std::uint64_t NumberReader::take_long() {
+    std::uint64_t number = 0;
+    for (unsigned shift = 0; next_ != end_; shift += 7) {
+        const std::uint8_t byte = *next_++;
+        number |= std::uint64_t{byte & 0x7fU} << shift;
+        if (byte < 0x80) return number;
+        if (shift == 63) throw Damage("a number is too long");
+    }
+    throw Damage("a column is too short");
+}
+
 ColumnPacker::ColumnPacker(int level) : context_(ZSTD_createCCtx()), level_(level) {
     if (context_ == nullptr) throw std::bad_alloc();
 }

@@ -81,16 +81,8 @@ class NumberReader {
     NumberReader() = default;
     explicit NumberReader(ByteView bytes) : next_(bytes.data()), end_(bytes.data() + bytes.size()) {}
 
-    std::uint64_t take() {
-        std::uint64_t number = 0;
-        for (unsigned shift = 0; next_ != end_; shift += 7) {
-            const std::uint8_t byte = *next_++;
-            number |= std::uint64_t{byte & 0x7fU} << shift;
-            if (byte < 0x80) return number;
-            if (shift == 63) throw Damage("a number is too long");
-        }
-        throw Damage("a column is too short");
-    }
+    // Most numbers are one byte.
+    std::uint64_t take() { return next_ != end_ && *next_ < 0x80 ? *next_++ : take_long(); }
     std::uint64_t take_difference() { return unzigzag(take()); }
     std::uint8_t take_byte() {
         if (next_ == end_) throw Damage("a column is too short");
@@ -99,6 +91,8 @@ class NumberReader {
     [[nodiscard]] bool is_at_end() const { return next_ == end_; }
 
   private:
+    std::uint64_t take_long();
+
     const std::uint8_t *next_ = nullptr;
     const std::uint8_t *end_ = nullptr;
 };

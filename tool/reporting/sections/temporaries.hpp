@@ -30,7 +30,7 @@ class Temporaries {
         last = step.kind == StepKind::born ? step.block.number : kNone;
         if (step.kind != StepKind::born) return;
         ++births_;
-        stack_of(step.block).births += scope_.blocks_stood_for(step.block.size);
+        if (Stack *const stack = stack_of(step.block)) stack->births += scope_.blocks_stood_for(step.block.size);
     }
 
     [[nodiscard]] Section section(CallSites &sites) const;
@@ -43,9 +43,10 @@ class Temporaries {
         double bytes = 0;  // of temporaries
     };
 
-    [[nodiscard]] Stack &stack_of(const trace::Block &block) {
+    // None of a block whose stack is not known.
+    [[nodiscard]] Stack *stack_of(const trace::Block &block) {
         const std::uint32_t number = trace::number_of(block.stack);
-        return by_stack_[number < by_stack_.size() ? number : 0];
+        return number != 0 && number < by_stack_.size() ? &by_stack_[number] : nullptr;
     }
     void count(const Step &step) {
         if (step.op == trace::Op::realloc_free) {
@@ -55,10 +56,11 @@ class Temporaries {
         ++temporaries_;
         bytes_ += step.block.size;
         ++by_size_[trace::size_bucket(step.block.size)];
-        Stack &stack = stack_of(step.block);
-        const double blocks = scope_.blocks_stood_for(step.block.size);
-        stack.temporaries += blocks;
-        stack.bytes += blocks * static_cast<double>(step.block.size);
+        if (Stack *const stack = stack_of(step.block)) {
+            const double blocks = scope_.blocks_stood_for(step.block.size);
+            stack->temporaries += blocks;
+            stack->bytes += blocks * static_cast<double>(step.block.size);
+        }
     }
     [[nodiscard]] BarsChart sizes() const;
 

@@ -26,8 +26,8 @@ class SparseArray {
 
   private:
     static_assert(std::is_trivially_copyable_v<Value>, "values are copied as bytes");
-    static constexpr std::size_t kStretch = 32;
-    static constexpr std::size_t kRecent = 4096;
+    static constexpr std::size_t kStretch = 256;
+    static constexpr std::size_t kRecent = 16384;
     using Stretch = std::array<Value, kStretch>;
     struct Recent {
         std::uint64_t number = 0;
