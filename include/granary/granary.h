@@ -192,7 +192,8 @@ GR_EXPORT size_t gr_trim(size_t keep_bytes);
 GR_EXPORT void gr_on_pressure(void (*call)(void *context, size_t held_bytes), void *context);
 
 /* The bytes that a block of malloc for a request of `size` bytes has: what malloc_usable_size says of it. A program that
- * asks for so much at once wastes nothing by rounding. 0 for sizes that malloc refuses. Does not allocate. */
+ * asks for so much at once wastes nothing by rounding. Large sizes are rounded less where addresses are scarce, so the
+ * answer may change as the process grows. 0 for sizes that malloc refuses. Does not allocate. */
 GR_EXPORT size_t gr_good_size(size_t size);
 
 /* 1 if pointer is a block of malloc that is not known to be free, else 0. A block that lies in a magazine still counts,
