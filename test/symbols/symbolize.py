@@ -117,8 +117,13 @@ class Symbolize(SymbolsTest):
         why = f"{self.path('program')} has another build id than the recorded file"
         self.assertIn(f"granary: {why}; say with", said)
         self.assertFalse(self.has_names())
+        note = f"Some functions have no names: {why}. `granary symbolize` looks for such files elsewhere."
         summary = " ".join(self.granary("summary", "trace")[0].split())
-        self.assertIn(f"Some functions have no names: {why}. `granary symbolize` looks for such files elsewhere.", summary)
+        self.assertIn(note, summary)
+        compared = " ".join(self.granary("diff", "trace", "trace")[0].split())
+        self.assertIn(f"note: A: {note} note: B: {note}", compared)
+        for chosen in ("--pprof", "--folded", "--heaptrack", "--arrow"):
+            self.assertEqual(self.granary("export", chosen, "-o", "other.gz", "trace")[1], f"granary: {note}\n", chosen)
         os.remove(self.path("program"))
         summary = " ".join(self.granary("summary", "trace")[0].split())
         self.assertIn(f"Some functions have no names: {self.path('program')} is not there. ", summary)

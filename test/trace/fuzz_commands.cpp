@@ -26,6 +26,7 @@
 #include "commands/export/pprof.hpp"
 #include "commands/replay/planner.hpp"
 #include "crafted_trace.hpp"
+#include "reading/symbols/calls.hpp"
 #include "reading/trace/writer.hpp"
 #include "reporting/analysis/analysis.hpp"
 #include "reporting/analysis/first_picture.hpp"
@@ -97,11 +98,12 @@ void use_in_each_way(const trace::Trace &trace, const trace::Trace &other) {
     one_line_or([&] { summarize(trace); });
     one_line_or([&] { compare(trace, other); });
     one_line_or([&] { compare(other, trace); });
-    one_line_or([&] { write_pprof(trace, Moment::peak, nowhere); });
-    one_line_or([&] { write_folded(trace, {Moment::total, false, false}, nowhere); });
-    one_line_or([&] { write_folded(trace, {Moment::peak, false, true}, nowhere); });
-    one_line_or([&] { write_heaptrack(trace, nowhere); });
-    one_line_or([&] { write_arrow(trace, true, nowhere); });
+    Calls calls(trace);
+    one_line_or([&] { write_pprof(trace, calls, Moment::peak, nowhere); });
+    one_line_or([&] { write_folded(trace, calls, {Moment::total, false, false}, nowhere); });
+    one_line_or([&] { write_folded(trace, calls, {Moment::peak, false, true}, nowhere); });
+    one_line_or([&] { write_heaptrack(trace, calls, nowhere); });
+    one_line_or([&] { write_arrow(trace, calls, true, nowhere); });
     one_line_or([&] { write_perfetto(trace, nowhere); });
     for (const Touch touch : {Touch::recorded, Touch::all, Touch::none}) {
         one_line_or([&] {

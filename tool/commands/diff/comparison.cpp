@@ -352,7 +352,7 @@ Document comparison_of(const ProgramUse &before, const ProgramUse &after, const 
     document.facts = {{"A", fmt::format("{}, on {}", before.file, before.allocator)},
                       {"B", fmt::format("{}, on {}", after.file, after.allocator)}};
     for (const auto &[name, use] : {std::pair{"A", &before}, std::pair{"B", &after}}) {
-        if (!use->damage.empty()) document.notes.push_back(use->damage);
+        for (const std::string &note : use->notes) document.notes.push_back(fmt::format("{}: {}", name, note));
         for (const Document::Mark &mark : use->marks)
             document.marks.push_back({mark.time, fmt::format("{}: {}", name, mark.text)});
     }

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "reading/symbols/calls.hpp"
 #include "reporting/charts/point_series.hpp"
+#include "reporting/charts/unread_files.hpp"
 #include "reporting/steps/class_sizes.hpp"
 #include "reporting/steps/gatherers.hpp"
 #include "reporting/steps/mapped_memory.hpp"
@@ -158,10 +159,9 @@ class CallTree {
     std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> children_;
 };
 
-void add_sites(const trace::Trace &trace, const StackTotals &totals, const Naming &naming, ProgramUse *use) {
+void add_sites(const StackTotals &totals, const Naming &naming, Calls &calls, ProgramUse *use) {
     CallTree tree(&use->calls_tree);
     if (!use->has_stacks) return;
-    Calls calls(trace);
     const LibraryCode library(naming.wrappers);
     for (const StackUse &stack : stack_uses(totals)) {
         const std::vector<const Call *> of_stack = calls.of(stack.stack);
@@ -175,7 +175,7 @@ void add_sites(const trace::Trace &trace, const StackTotals &totals, const Namin
     }
 }
 
-void add_mapped(const trace::Trace &trace, const Naming &naming, ProgramUse *use) {
+void add_mapped(const trace::Trace &trace, const Naming &naming, Calls &calls, ProgramUse *use) {
     const std::optional<trace::MemoryLook> look = look_at_peak(trace);
     if (!look) return;
     use->has_kinds = true;
@@ -183,7 +183,6 @@ void add_mapped(const trace::Trace &trace, const Naming &naming, ProgramUse *use
         if (part.kind != trace::MemoryKind::recorder)
             use->resident_by_kind[part.kind] += static_cast<double>(part.resident);
     }
-    Calls calls(trace);
     const LibraryCode library(naming.wrappers);
     for (const MappedUse &mapped : mapped_profile(trace)) {
         const bool is_known = mapped.stack != trace::StackNumber::none;
@@ -223,7 +222,7 @@ ProgramUse use_of(const trace::Trace &trace, const TimeAxis &axis, const Naming 
     }
     ProgramUse use = std::move(gatherer.finish());
     use.allocator = printable(trace.start().allocator);
-    use.damage = trace.damage();
+    if (!trace.damage().empty()) use.notes.push_back(trace.damage());
     use.has_stacks = scope.has_stacks();
     use.is_sampled = trace.start().stacks == trace::Stacks::sampled;
     use.seconds = trace::seconds(trace.last());
@@ -236,8 +235,10 @@ ProgramUse use_of(const trace::Trace &trace, const TimeAxis &axis, const Naming 
     use.resident_over_time = resident_over_time(trace, axis);
     for (const trace::Mark &mark : trace.marks())
         use.marks.push_back({trace::seconds(mark.time), printable(mark.text)});
-    add_sites(trace, totals, naming, &use);
-    add_mapped(trace, naming, &use);
+    Calls calls(trace);
+    add_sites(totals, naming, calls, &use);
+    add_mapped(trace, naming, calls, &use);
+    if (std::string note = unread_note(calls.unread()); !note.empty()) use.notes.push_back(std::move(note));
     return use;
 }
 

@@ -55,7 +55,7 @@ struct ProgramUse {
     double cpu_seconds = 0;
     bool is_sampled = false;
     bool has_stacks = false;
-    std::string damage;  // empty: the trace is whole
+    std::vector<std::string> notes;  // what is not as it should be: a damage, files without names
 
     std::map<std::uint64_t, Use> by_class;  // by the size of Granary's block
     std::map<std::string, Use> by_site;

@@ -7,7 +7,6 @@
 
 #include "commands/export/arrow_file.hpp"
 #include "commands/export/folded.hpp"
-#include "reading/symbols/calls.hpp"
 #include "reading/trace/event.hpp"
 #include "reading/trace/stream.hpp"
 
@@ -53,9 +52,8 @@ std::vector<std::string> op_names() {
 // The stacks that events have, as text, each a place; the first, of those without, is empty.
 class UsedStacks {
   public:
-    UsedStacks(const trace::Trace &trace, const std::vector<trace::Request> &requests)
+    UsedStacks(const trace::Trace &trace, Calls &calls, const std::vector<trace::Request> &requests)
         : places_(trace.stacks().size()), texts_(1) {
-        Calls calls(trace);
         trace::Stream stream(trace);
         for (trace::Event event; stream.next(&event);) take(event.stack, calls);
         for (const trace::Request &request : requests) take(request.stack, calls);
@@ -122,9 +120,9 @@ class Rows {
 
 }  // namespace
 
-void write_arrow(const trace::Trace &trace, bool mapped, Sink &sink) {
+void write_arrow(const trace::Trace &trace, Calls &calls, bool mapped, Sink &sink) {
     const std::vector<trace::Request> &requests = mapped ? trace.requests() : std::vector<trace::Request>();
-    const UsedStacks stacks(trace, requests);
+    const UsedStacks stacks(trace, calls, requests);
     Rows rows(stacks, sink);
     auto request = requests.begin();
     trace::Stream stream(trace);

@@ -6,11 +6,12 @@
 #pragma once
 
 #include "commands/export/sink.hpp"
+#include "reading/symbols/calls.hpp"
 #include "reading/trace/reader.hpp"
 
 namespace gr::tool {
 
 // mapped: with the calls by which the program and its libraries obtain memory from the kernel themselves.
-void write_arrow(const trace::Trace &trace, bool mapped, Sink &sink);
+void write_arrow(const trace::Trace &trace, Calls &calls, bool mapped, Sink &sink);
 
 }  // namespace gr::tool

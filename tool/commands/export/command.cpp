@@ -21,7 +21,9 @@
 #include "commands/export/pprof.hpp"
 #include "commands/export/request.hpp"
 #include "commands/export/sink.hpp"
+#include "reading/symbols/calls.hpp"
 #include "reading/trace/reader.hpp"
+#include "reporting/charts/unread_files.hpp"
 
 namespace gr::tool {
 
@@ -77,25 +79,27 @@ ExitCode run_export(const ExportRequest &request) {
     refuse_what_does_not_fit(request, format);
     const trace::Trace trace(request.trace);
     if (!trace.damage().empty()) complain(trace.damage());
+    Calls calls(trace);
     const std::unique_ptr<Sink> sink = sink_to(request.file, compression_of(request, format));
     switch (format) {
         case Format::pprof:
-            write_pprof(trace, request.moment, *sink);
+            write_pprof(trace, calls, request.moment, *sink);
             break;
         case Format::folded:
-            write_folded(trace, {request.moment, request.blocks, request.mapped}, *sink);
+            write_folded(trace, calls, {request.moment, request.blocks, request.mapped}, *sink);
             break;
         case Format::heaptrack:
-            write_heaptrack(trace, *sink);
+            write_heaptrack(trace, calls, *sink);
             break;
         case Format::arrow:
-            write_arrow(trace, request.mapped, *sink);
+            write_arrow(trace, calls, request.mapped, *sink);
             break;
         case Format::perfetto:
             write_perfetto(trace, *sink);
             break;
     }
     sink->finish();
+    if (const std::string note = unread_note(calls.unread()); !note.empty()) complain(note);
     return ExitCode::success;
 }
 

@@ -43,8 +43,7 @@ std::string folded_stack(const std::vector<const Call *> &calls) {
     return text;
 }
 
-void write_folded(const trace::Trace &trace, const What &what, Sink &sink) {
-    Calls calls(trace);
+void write_folded(const trace::Trace &trace, Calls &calls, const What &what, Sink &sink) {
     std::map<std::string, double> lines;
     const auto add = [&](const auto &uses) {
         for (const auto &use : uses) lines[folded_stack(calls.of(use.stack))] += value_of(use, what);

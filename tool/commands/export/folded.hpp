@@ -14,7 +14,7 @@
 
 namespace gr::tool {
 
-void write_folded(const trace::Trace &trace, const What &what, Sink &sink);
+void write_folded(const trace::Trace &trace, Calls &calls, const What &what, Sink &sink);
 
 // Joined as above.
 [[nodiscard]] std::string folded_stack(const std::vector<const Call *> &calls);

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "base/text.hpp"
-#include "reading/symbols/calls.hpp"
 #include "reading/trace/playback.hpp"
 #include "reporting/steps/stack_profile.hpp"
 
@@ -32,7 +31,7 @@ constexpr std::uint64_t kUnitsOfMillisecond = 1'000'000 / trace::kTimeUnitNanose
 
 class Lines : public trace::Listener {
   public:
-    Lines(const trace::Trace &trace, Sink &sink) : trace_(trace), calls_(trace), sink_(sink) {
+    Lines(const trace::Trace &trace, Calls &calls, Sink &sink) : trace_(trace), calls_(calls), sink_(sink) {
         stacks_.resize(trace.stacks().size());
     }
 
@@ -130,7 +129,7 @@ class Lines : public trace::Listener {
     }
 
     const trace::Trace &trace_;
-    Calls calls_;
+    Calls &calls_;
     Sink &sink_;
     std::string text_;
     std::unordered_map<std::string, std::uint64_t> texts_;
@@ -145,6 +144,6 @@ class Lines : public trace::Listener {
 
 }  // namespace
 
-void write_heaptrack(const trace::Trace &trace, Sink &sink) { Lines(trace, sink).write(); }
+void write_heaptrack(const trace::Trace &trace, Calls &calls, Sink &sink) { Lines(trace, calls, sink).write(); }
 
 }  // namespace gr::tool

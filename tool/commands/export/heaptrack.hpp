@@ -5,10 +5,11 @@
 #pragma once
 
 #include "commands/export/sink.hpp"
+#include "reading/symbols/calls.hpp"
 #include "reading/trace/reader.hpp"
 
 namespace gr::tool {
 
-void write_heaptrack(const trace::Trace &trace, Sink &sink);
+void write_heaptrack(const trace::Trace &trace, Calls &calls, Sink &sink);
 
 }  // namespace gr::tool

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "commands/export/protobuf.hpp"
-#include "reading/symbols/calls.hpp"
 #include "reporting/steps/mapped_memory.hpp"
 #include "reporting/steps/stack_profile.hpp"
 
@@ -26,8 +25,8 @@ using namespace profile_proto;
 
 class Profile {
   public:
-    Profile(const trace::Trace &trace, Sink &sink)
-        : trace_(trace), calls_(trace), sink_(sink), mapped_(mapped_profile(trace)) {
+    Profile(const trace::Trace &trace, Calls &calls, Sink &sink)
+        : trace_(trace), calls_(calls), sink_(sink), mapped_(mapped_profile(trace)) {
         number_of("");
     }
 
@@ -167,7 +166,7 @@ class Profile {
     }
 
     const trace::Trace &trace_;
-    Calls calls_;
+    Calls &calls_;
     Sink &sink_;
     std::vector<MappedUse> mapped_;  // empty: such memory was not recorded
     std::unordered_map<std::string, std::uint64_t> numbers_;
@@ -178,6 +177,8 @@ class Profile {
 
 }  // namespace
 
-void write_pprof(const trace::Trace &trace, Moment in_use, Sink &sink) { Profile(trace, sink).write(in_use); }
+void write_pprof(const trace::Trace &trace, Calls &calls, Moment in_use, Sink &sink) {
+    Profile(trace, calls, sink).write(in_use);
+}
 
 }  // namespace gr::tool

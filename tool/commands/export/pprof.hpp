@@ -6,11 +6,12 @@
 
 #include "commands/export/request.hpp"
 #include "commands/export/sink.hpp"
+#include "reading/symbols/calls.hpp"
 #include "reading/trace/reader.hpp"
 
 namespace gr::tool {
 
-// in_use: kPeak or kEnd.
-void write_pprof(const trace::Trace &trace, Moment in_use, Sink &sink);
+// in_use: peak or end.
+void write_pprof(const trace::Trace &trace, Calls &calls, Moment in_use, Sink &sink);
 
 }  // namespace gr::tool

@@ -17,6 +17,7 @@
 
 #include "reporting/charts/call_sites.hpp"
 #include "reporting/charts/source_lines.hpp"
+#include "reporting/charts/unread_files.hpp"
 #include "reporting/document/words.hpp"
 #include "reporting/sections/cache_lines.hpp"
 #include "reporting/sections/footprint.hpp"
@@ -92,20 +93,8 @@ class Analysis {
             document->notes.push_back(std::move(note));
     }
     void add_unread(Document *document) const {
-        constexpr std::size_t kMost = 3;
-        const std::map<std::string, FileState> &unread = calls_.unread();
-        std::string files;
-        std::size_t told = 0;
-        for (const auto &[path, state] : unread) {
-            if (++told > kMost) break;
-            files += (files.empty() ? "" : ", ") + unread_text(path, state);
-        }
-        if (files.empty()) return;
-        if (unread.size() > kMost)
-            files +=
-                fmt::format(", and {} more", count_words(static_cast<double>(unread.size() - kMost), "file", "files"));
-        document->notes.push_back(fmt::format(
-            "Some functions have no names: {}. `granary symbolize` looks for such files elsewhere.", files));
+        std::string note = unread_note(calls_.unread());
+        if (!note.empty()) document->notes.push_back(std::move(note));
     }
     template <class Gatherer>
     Gatherer &get() {
