@@ -7,6 +7,7 @@ import ctypes.util
 import http.server
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import threading
@@ -127,6 +128,30 @@ class Symbolize(SymbolsTest):
         os.remove(self.path("program"))
         summary = " ".join(self.granary("summary", "trace")[0].split())
         self.assertIn(f"Some functions have no names: {self.path('program')} is not there. ", summary)
+
+    def test_debug_information_that_zstd_compressed(self):
+        try:
+            self.run_here("objcopy", "--compress-debug-sections=zstd", "program")
+        except AssertionError as error:
+            self.skipTest(f"this objcopy does not know zstd: {error}")
+        self.record()
+        self.assertTrue(self.has_names())
+        with open(self.path("program"), "rb") as file:
+            whole = file.read()
+        table, = struct.unpack_from("<Q", whole, 0x28)
+        headers = [struct.unpack_from("<IIQQQQIIQQ", whole, at) for at in range(table, len(whole) - 63, 64)]
+        compressed = [(offset, size) for _, _, flags, _, offset, size, *_ in headers if flags & 0x800]
+        self.assertTrue(compressed)
+        # The size of what it becomes, its first bytes, all of it: what is broken has no lines, and nothing else happens.
+        for place, spoilt in ((8, struct.pack("<Q", 1 << 63)), (8, struct.pack("<Q", 1)), (24, b"\xff" * 8), (0, None)):
+            spoilt_file = bytearray(whole)
+            for offset, size in compressed:
+                content = spoilt or os.urandom(size)
+                spoilt_file[offset + place:offset + place + len(content)] = content
+            with open(self.path("program"), "wb") as file:
+                file.write(spoilt_file)
+            folded = self.granary("export", "trace", "--folded")[0]
+            self.assertIn("main;void* middle<long>(int) ", folded)
 
     def test_debug_information_by_build_id(self):
         _, link = self.split_program()

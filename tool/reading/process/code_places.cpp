@@ -13,6 +13,7 @@
 #include "reading/process/debug_units.hpp"
 #include "reading/process/function_table.hpp"
 #include "reading/process/inlined_calls.hpp"
+#include "reading/process/plain_sections.hpp"
 
 namespace gr::tool {
 
@@ -56,8 +57,9 @@ struct CodePlaces::Session {
 
     void add(const CodeModule &module) const {
         const char *const file = module.file.c_str();
-        const int opened = open_regular_file(module.file);
+        int opened = open_regular_file(module.file);
         if (opened < 0) return;  // what is gone, or no file of a disk, tells nothing
+        opened = with_plain_sections(opened);
         if (dwfl_report_elf(dwfl, file, file, opened, module.base, true) == nullptr) ::close(opened);
     }
     // Whether it is still the file that was loaded.

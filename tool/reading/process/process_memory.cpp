@@ -17,6 +17,7 @@
 #include <system_error>
 
 #include "base/failure.hpp"
+#include "base/read_at.hpp"
 
 namespace gr::tool {
 
@@ -54,20 +55,6 @@ bool parse_size(std::string_view line, std::string_view key, std::uint64_t *byte
     if (std::from_chars(line.data(), line.data() + line.size(), kilobytes).ec != std::errc{}) return false;
     *bytes = kilobytes * 1024;
     return true;
-}
-
-// Reads until `bytes` are there; how many there are before an error (errno) or the end (errno = 0).
-std::size_t read_at(int file, std::uint64_t offset, void *to, std::size_t bytes) {
-    std::size_t done = 0;
-    while (done < bytes) {
-        errno = 0;
-        const ssize_t count =
-            ::pread(file, static_cast<char *>(to) + done, bytes - done, static_cast<off_t>(offset + done));
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) break;
-        done += static_cast<std::size_t>(count);
-    }
-    return done;
 }
 
 }  // namespace
