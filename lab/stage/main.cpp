@@ -8,10 +8,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <exception>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <system_error>
 #include <variant>
 
 #include "stage/actors.hpp"
@@ -34,20 +35,20 @@ std::string at(const std::string &script, unsigned line) { return script + ':' +
 
 int run(const std::string &library_path, const std::string &script_path, const std::string &output_path) {
     std::ifstream file(script_path);
-    if (!file) return fail("cannot read " + script_path + ": " + std::strerror(errno));
+    if (!file) return fail("cannot read " + script_path + ": " + std::generic_category().message(errno));
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     const auto read = read_script(text);
     if (const auto *const error = std::get_if<ScriptError>(&read))
         return fail(at(script_path, error->line) + error->what);
     const Script &script = std::get<Script>(read);
     if (script.steps.empty()) return fail(script_path + ": no step: write `1: a = malloc 64`");
-    // What the user sets counts more than what the script sets.
+    // What the user sets counts more than what the script sets. NOLINTNEXTLINE(concurrency-mt-unsafe): before all threads
     if (!script.options.empty()) setenv("GRANARY_LAB", script.options.c_str(), 0);
     const auto loaded = ShownLibrary::load(library_path.c_str());
     if (const auto *const error = std::get_if<std::string>(&loaded)) return fail(*error);
     const ShownLibrary &library = std::get<ShownLibrary>(loaded);
     const int output = open(output_path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (output < 0) return fail("cannot write " + output_path + ": " + std::strerror(errno));
+    if (output < 0) return fail("cannot write " + output_path + ": " + std::generic_category().message(errno));
     // An allocator counts the CPUs that its first caller may use, and the script's threads are bound to one each. No heap
     // has a block of this size, so the first step finds all heaps untouched.
     library.release(library.allocate(kMappedAlone));
@@ -68,7 +69,7 @@ int run(const std::string &library_path, const std::string &script_path, const s
 
 }  // namespace
 
-int main(int count, char **words) {
+int main(int count, char **words) try {
     std::string library;
     std::string script;
     std::string output;
@@ -85,4 +86,6 @@ int main(int count, char **words) {
     if (library.empty() || script.empty() || output.empty())
         return fail("usage: granary-lab-stage --library LIBRARY --script SCRIPT --output FILE");
     return run(library, script, output);
+} catch (const std::exception &error) {
+    return fail(error.what());
 }

@@ -10,7 +10,7 @@ namespace gr::lab::stage {
 
 std::variant<ShownLibrary, std::string> ShownLibrary::load(const char *path) {
     void *const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return std::string(dlerror());
+    if (handle == nullptr) return std::string(dlerror());  // NOLINT(concurrency-mt-unsafe): of the calling thread
     ShownLibrary library{};
     library.show = static_cast<const show::StageFunctions *>(dlsym(handle, show::kStageFunctions));
     library.allocate = reinterpret_cast<decltype(library.allocate)>(dlsym(handle, "malloc"));

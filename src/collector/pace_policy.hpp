@@ -86,8 +86,11 @@ inline constexpr std::size_t kMostByTime = 4;
 // By Newton's method, which comes down to the root from above.
 constexpr double square_root(double x) {
     double root = x > 1 ? x : 1;
-    for (double next = (root + x / root) / 2; next < root; next = (root + x / root) / 2) root = next;
-    return root;
+    while (true) {
+        const double next = (root + x / root) / 2;
+        if (next >= root) return root;
+        root = next;
+    }
 }
 
 inline std::size_t least_growth(const Found &found, const Circumstances &now) {

@@ -28,6 +28,26 @@ TEST(Demangled, ReadsEachLanguage) {
     for (const auto &[linker_name, name] : names) EXPECT_EQ(demangled(linker_name), name);
 }
 
+TEST(Demangled, LeavesOutWhichPartOrCopyOfAFunctionItIs) {
+    const std::pair<const char *, const char *> names[] = {
+        {"_ZN2ns1fEi.isra.0", "ns::f(int)"},
+        {"_ZN2ns1fEi.cold", "ns::f(int)"},
+        {"_ZN2ns1fEi.part.0.constprop.1", "ns::f(int)"},
+        {"parse.part.0", "parse"},
+        {"parse.constprop.0.isra.12", "parse"},
+        {"parse.llvm.1234567890", "parse"},
+        {"parse.lto_priv.3", "parse"},
+        {"parse.cold.1", "parse"},
+        {"main.cold", "main.cold"},
+        {"parse.part", "parse.part"},
+        {"parse.7", "parse.7"},
+        {"main.run.func1", "main.run.func1"},
+        {".part.0", ".part.0"},
+        {"part.0", "part.0"},
+    };
+    for (const auto &[linker_name, name] : names) EXPECT_EQ(demangled(linker_name), name);
+}
+
 TEST(Demangled, LeavesWhatIsNoLinkersName) {
     for (const char *name :
          {"main", "_Dark", "_Random", "main.(*Table).Insert", "main.Map[go.shape.int,go.shape.string]",

@@ -27,6 +27,34 @@ template <class T> static inline __attribute__((always_inline)) T *made(int n) {
 template <class T> __attribute__((noinline)) static void *middle(int n) { return made<T>(n); }
 int main() { for (int i = 0; i < 64; ++i) std::free(middle<long>(i)); return 0; }
 """
+# gcc puts what is seldom executed into functions of their own: work.cold.
+IN_PARTS = """
+#include <stdlib.h>
+__attribute__((cold, noinline)) static void *rare(int n) {
+    void *const one = malloc(n + 4000);
+    *(volatile char *)one = 1;
+    return one;
+}
+__attribute__((noinline)) void *work(int n) {
+    void *one = malloc(n);
+    if (__builtin_expect(n % 7 == 3, 0)) {
+        void *two = rare(n);
+        void *three = malloc(9000);
+        free(two);
+        free(one);
+        return three;
+    }
+    return one;
+}
+int main(int count, char **words) {
+    for (int i = 0; i < 64; ++i) {
+        void *block = work(i);
+        if (block == words) abort();
+        free(block);
+    }
+    return count == 0;
+}
+"""
 NAMES = "main;void* middle<long>(int);made<long int>"
 
 
@@ -104,6 +132,17 @@ class Symbolize(SymbolsTest):
         calls = {tuple((function, os.path.basename(source), line) for function, source, line in calls)
                  for (path, _, _), calls in trace.symbols.items() if path == self.path("program")}
         self.assertIn((("void* middle<long>(int)", "program.cpp", 8), ("made<long int>", "program.cpp", 4)), calls)
+
+    def test_part_of_a_function(self):
+        self.write("program.c", IN_PARTS)
+        self.run_here("gcc", "-g", "-O2", "program.c", "-o", "program")
+        self.assertIn("work.cold", self.run_here("nm", "program"))
+        self.record()
+        stacks = [line.rsplit(" ", 1)[0] for line in
+                  self.granary("export", "trace", "--folded", "--what", "total")[0].splitlines()]
+        self.assertTrue([stack for stack in stacks if stack.endswith("main;work;rare")], stacks)
+        self.assertTrue([stack for stack in stacks if stack.endswith("main;work")], stacks)
+        self.assertFalse([stack for stack in stacks if "cold" in stack], stacks)
 
     def test_sysroot(self):
         self.record()

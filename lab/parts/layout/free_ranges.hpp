@@ -15,7 +15,7 @@ namespace gr::lab {
 template <class I>
 concept FreeIndex = requires(I index, const I const_index, std::size_t bytes, void *block) {
     // What it writes into a block; and whether it is for blocks up to a whole region of so many bytes.
-    requires sizeof(typename I::Node) > 0;
+    typename I::Node;
     { I::is_for(bytes) } -> std::same_as<bool>;
     // Of all blocks.
     { const_index.bytes() } -> std::same_as<std::size_t>;

@@ -103,6 +103,7 @@ ExitCode show(LabRequest &request) {
     if (request.script.empty()) check_program(request.program.front());
     request.script = script_file(request.script).value_or(request.script);
     std::vector<std::pair<std::string, std::string>> records;
+    records.reserve(allocators.size());
     for (const ShownAllocator &one : allocators) records.emplace_back(one.name, record_of(one, request));
     const std::string page = lab_page_of(document_of(title_of(request), records));
     const std::string path = page_path(request);

@@ -59,7 +59,7 @@ SharedRecording::SharedRecording(const RecordingSettings &settings, std::uint32_
     : file_(file),
       is_own_file_(process == 0),
       rings_(rings_within_limit(process)),
-      records_at_(aligned(kRingsAt + rings_ * sizeof(gr_recording_ring))),
+      records_at_(kAligned(kRingsAt + rings_ * sizeof(gr_recording_ring))),
       bytes_(records_at_ + rings_ * kBytesOfRing) {
     if (::ftruncate(file_, static_cast<off_t>(bytes_)) != 0) fail("ftruncate", errno);
     void *const at = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);

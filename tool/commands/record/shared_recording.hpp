@@ -62,11 +62,11 @@ class SharedRecording {
 
   private:
     static constexpr std::uint64_t kAlignment = 4096;
-    static constexpr auto aligned = [](std::uint64_t bytes) {
+    static constexpr auto kAligned = [](std::uint64_t bytes) {
         return (bytes + kAlignment - 1) / kAlignment * kAlignment;
     };
-    static constexpr std::uint64_t kProcessesAt = aligned(sizeof(gr_recording));
-    static constexpr std::uint64_t kRingsAt = aligned(kProcessesAt + kProcesses * sizeof(gr_recorded_process));
+    static constexpr std::uint64_t kProcessesAt = kAligned(sizeof(gr_recording));
+    static constexpr std::uint64_t kRingsAt = kAligned(kProcessesAt + kProcesses * sizeof(gr_recorded_process));
     static constexpr std::uint64_t kBytesOfRing = kRingRecords * sizeof(gr_record);
     [[nodiscard]] static std::uint32_t rings_within_limit(std::uint32_t process);
 

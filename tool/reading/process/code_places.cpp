@@ -7,6 +7,7 @@
 #include <elfutils/libdwfl.h>
 #include <unistd.h>
 
+#include <string_view>
 #include <utility>
 
 #include "base/regular_file.hpp"
@@ -106,7 +107,12 @@ void CodePlaces::look_up(std::uint64_t address, Known *known) const {
     const char *const name = known->module->functions.at(calls);
     if (name != nullptr) place.function = name;
     if (unit == nullptr) return;
-    if (name == nullptr) place.function = described_function(*unit, units.in_file(calls));
+    // The symbol "f.cold" may be a function of Go, or the part of C's f that is seldom executed.
+    constexpr std::string_view kCold = ".cold";
+    if (name == nullptr || place.function.ends_with(kCold)) {
+        std::string described = described_function(*unit, units.in_file(calls));
+        if (name == nullptr || place.function == described + std::string(kCold)) place.function = std::move(described);
+    }
     SourceLine line = unit->line_at(units.in_file(calls));
     place.file = std::move(line.file);
     place.line = line.line;

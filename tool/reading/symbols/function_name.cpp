@@ -7,6 +7,7 @@
 #include <libiberty/demangle.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <memory>
 
@@ -27,6 +28,8 @@ char *allocate_demangled(const char *name) {
     if (start.starts_with("_D")) return dlang_demangle(name, DMGL_NO_OPTS);
     return nullptr;
 }
+
+constexpr std::array<std::string_view, 6> kCloneKinds{"cold", "constprop", "isra", "llvm", "lto_priv", "part"};
 
 constexpr std::string_view kOperator = "operator";
 
@@ -110,6 +113,27 @@ void replace_all(std::string *text, std::string_view what, std::string_view by) 
         text->replace(at, what.size(), by);
 }
 
+// Compilers split and copy functions: "f() [clone .isra.0]" in C++, "f.isra.0" in C. No language has a name that ends so.
+// C's "f.cold" stays: it is also a name of Go.
+std::string_view without_clone(std::string_view name) {
+    constexpr std::string_view kClone = " [clone ";
+    while (name.ends_with(']')) {
+        const std::size_t at = name.rfind(kClone);
+        if (at == std::string_view::npos) break;
+        name = name.substr(0, at);
+    }
+    while (true) {
+        const std::string_view letters = name.substr(0, name.find_last_not_of("0123456789") + 1);
+        if (letters.size() == name.size() || !letters.ends_with('.')) return name;
+        const std::string_view word = letters.substr(0, letters.size() - 1);
+        const std::size_t at = word.rfind('.');
+        if (at == std::string_view::npos || at == 0) return name;
+        const std::string_view kind = word.substr(at + 1);
+        if (std::ranges::find(kCloneKinds, kind) == kCloneKinds.end()) return name;
+        name = word.substr(0, at);
+    }
+}
+
 constexpr std::string_view kString = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
 
 }  // namespace
@@ -117,7 +141,7 @@ constexpr std::string_view kString = "std::__cxx11::basic_string<char, std::char
 std::string demangled(const std::string &linker_name) {
     const std::string name = linker_name.substr(0, linker_name.find('@'));
     const Text text(allocate_demangled(name.c_str()), &std::free);
-    return text ? text.get() : name;
+    return std::string(without_clone(text ? text.get() : name));
 }
 
 std::string brief(std::string_view function) {

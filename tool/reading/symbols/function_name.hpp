@@ -10,7 +10,8 @@
 
 namespace gr::tool {
 
-// "_ZN2ns1fEv" is "ns::f()". Hashes that Rust adds, and versions of symbols ("memcpy@GLIBC_2.14"), are left out.
+// "_ZN2ns1fEv" is "ns::f()". What compilers and linkers add is left out: Rust's hashes, versions of symbols
+// ("memcpy@GLIBC_2.14"), and which part or copy of a function it is ("parse.part.0").
 [[nodiscard]] std::string demangled(const std::string &linker_name);
 
 // "std::vector<int, std::allocator<int> >::push_back(int&&)" is "std::vector<…>::push_back(int&&)".
