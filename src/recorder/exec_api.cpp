@@ -12,6 +12,8 @@
 #include "platform/loader.hpp"
 #include "platform/process.hpp"
 #include "recorder/handed_on.hpp"
+#include "recorder/recording.hpp"
+#include "recorder/started_file.hpp"
 
 namespace {
 
@@ -61,21 +63,36 @@ int with_whole(Words environment, Start start) {
     return start(const_cast<Words>(entries));
 }
 
-int exec(Exec **libcs_function, const char *name, const char *file, Words words, Words environment) {
-    find(libcs_function, name);
-    if (*libcs_function == nullptr) return missing();
-    return with_whole(environment, [=](Words whole) { return (*libcs_function)(file, words, whole); });
+// Calls start(environment) so, and counts a program that will not be recorded. 0: the program was started; an exec that
+// did it does not return.
+template <class CanLoad, class Start>
+int with_whole(Words environment, const char *name, CanLoad can_load, Start start) {
+    const bool is_missed = gr::handed_on.is_in_force() && !can_load();
+    if (is_missed) gr::recording.count_unloaded(name);
+    const int result = with_whole(environment, start);
+    if (is_missed && result != 0) gr::recording.uncount_unloaded();
+    return result;
 }
+
 int exec_path(const char *path, Words words, Words environment) {
-    return exec(&libcs.execve, "execve", path, words, environment);
+    find(&libcs.execve, "execve");
+    if (libcs.execve == nullptr) return missing();
+    return with_whole(
+        environment, path, [=] { return gr::can_load(path); },
+        [=](Words whole) { return libcs.execve(path, words, whole); });
 }
 int exec_name(const char *name, Words words, Words environment) {
-    return exec(&libcs.execvpe, "execvpe", name, words, environment);
+    find(&libcs.execvpe, "execvpe");
+    if (libcs.execvpe == nullptr) return missing();
+    return with_whole(
+        environment, name, [=] { return gr::can_load_by_name(name); },
+        [=](Words whole) { return libcs.execvpe(name, words, whole); });
 }
 
 // Of the words of a list that begins with this one; the environment may follow the list.
 std::size_t count_of(const char *first, va_list list) {
     std::size_t count = 0;
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): the caller began it
     for (const char *word = first; word != nullptr; word = va_arg(list, const char *)) ++count;
     return count;
 }
@@ -105,7 +122,9 @@ GR_EXPORT int execvpe(const char *name, Words words, Words environment) noexcept
 GR_EXPORT int fexecve(int file, Words words, Words environment) noexcept {
     find(&libcs.fexecve, "fexecve");
     if (libcs.fexecve == nullptr) return missing();
-    return with_whole(environment, [=](Words whole) { return libcs.fexecve(file, words, whole); });
+    return with_whole(
+        environment, words[0] != nullptr ? words[0] : "", [=] { return gr::can_load(file); },
+        [=](Words whole) { return libcs.fexecve(file, words, whole); });
 }
 
 GR_EXPORT int execl(const char *path, const char *word, ...) noexcept {
@@ -147,15 +166,17 @@ GR_EXPORT int posix_spawn(pid_t *process, const char *path, const posix_spawn_fi
                           const posix_spawnattr_t *attributes, Words words, Words environment) {
     find(&libcs.posix_spawn, "posix_spawn");
     if (libcs.posix_spawn == nullptr) return ENOSYS;
-    return with_whole(environment,
-                      [=](Words whole) { return libcs.posix_spawn(process, path, actions, attributes, words, whole); });
+    return with_whole(
+        environment, path, [=] { return gr::can_load(path); },
+        [=](Words whole) { return libcs.posix_spawn(process, path, actions, attributes, words, whole); });
 }
 GR_EXPORT int posix_spawnp(pid_t *process, const char *name, const posix_spawn_file_actions_t *actions,
                            const posix_spawnattr_t *attributes, Words words, Words environment) {
     find(&libcs.posix_spawnp, "posix_spawnp");
     if (libcs.posix_spawnp == nullptr) return ENOSYS;
     return with_whole(
-        environment, [=](Words whole) { return libcs.posix_spawnp(process, name, actions, attributes, words, whole); });
+        environment, name, [=] { return gr::can_load_by_name(name); },
+        [=](Words whole) { return libcs.posix_spawnp(process, name, actions, attributes, words, whole); });
 }
 
 }  // extern "C"

@@ -20,12 +20,17 @@ bool has_name(const char *entry, const char *name) {
 
 const char *value_of(const char *entry) { return std::strchr(entry, '=') + 1; }
 
+// Where the text ends, with a zero.
+char *append(char *to, const char *text) {
+    const std::size_t length = std::strlen(text);
+    std::memcpy(to, text, length + 1);
+    return to + length;
+}
+
 void keep(const char *name, char *entry, std::size_t room) {
     const char *const value = platform::variable(name);
     if (value == nullptr || std::strlen(name) + 1 + std::strlen(value) + 1 > room) return;
-    std::strcpy(entry, name);
-    std::strcat(entry, "=");
-    std::strcat(entry, value);
+    append(append(append(entry, name), "="), value);
 }
 
 const char *entry_of(const char *const *environment, const char *name) {
@@ -43,10 +48,13 @@ void HandedOn::learn() {
     keep(GR_RECORDING_PATH, &recording_[0], sizeof recording_);
 }
 
+bool HandedOn::is_in_force() const {
+    return preload_[0] != '\0' && recording_[0] != '\0' && recording.is_mapped() && recording.recorder_lives();
+}
+
 HandedOn::Lack HandedOn::lack_of(const char *const *environment) const {
     Lack lack;
-    if (preload_[0] == '\0' || recording_[0] == '\0' || !recording.is_mapped() || !recording.recorder_lives())
-        return lack;
+    if (!is_in_force()) return lack;
     const char *const preload = entry_of(environment, kPreload);
     const char *const path = entry_of(environment, GR_RECORDING_PATH);
     lack.preload = preload == nullptr || std::strstr(preload, value_of(&preload_[0])) == nullptr;
@@ -60,13 +68,13 @@ HandedOn::Lack HandedOn::lack_of(const char *const *environment) const {
 }
 
 void HandedOn::complete(const char *const *environment, const Lack &lack, const char **entries, char *preload) const {
-    std::strcpy(preload, &preload_[0]);
+    char *end = append(preload, &preload_[0]);
     for (std::size_t i = 0; i < lack.entries; ++i) {
         const char *const entry = environment[i];
         if (lack.recording && has_name(entry, GR_RECORDING_PATH)) continue;
         if (lack.preload && has_name(entry, kPreload)) {
             // The program's own libraries follow, as where this process was started.
-            if (*value_of(entry) != '\0') std::strcat(std::strcat(preload, ":"), value_of(entry));
+            if (*value_of(entry) != '\0') end = append(append(end, ":"), value_of(entry));
             continue;
         }
         *entries++ = entry;

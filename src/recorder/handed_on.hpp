@@ -16,7 +16,9 @@ class HandedOn {
     // Once, while this process's environment is still as it was started.
     void learn();
 
-    // What a program's environment lacks. Nothing where no recorder lives.
+    // A recorder lives, and programs that this process starts are to be recorded.
+    bool is_in_force() const;
+    // What a program's environment lacks. Nothing where it is not in force.
     struct Lack {
         bool preload = false;
         bool recording = false;

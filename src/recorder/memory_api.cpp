@@ -123,6 +123,7 @@ GR_EXPORT int munmap(void *address, std::size_t bytes) {
 GR_EXPORT void *mremap(void *address, std::size_t bytes, std::size_t new_bytes, int flags, ...) {
     va_list more;
     va_start(more, flags);
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): it begins a line above
     void *const wanted = (flags & MREMAP_FIXED) != 0 ? va_arg(more, void *) : nullptr;
     va_end(more);
     return recorded(

@@ -2,6 +2,8 @@
 
 #include "recorder/recording.hpp"
 
+#include <cstring>
+
 #include "base/bits.hpp"
 #include "platform/clock.hpp"
 #include "platform/counter.hpp"
@@ -43,6 +45,21 @@ bool Recording::is_whole(std::uint64_t bytes) const {
 }
 
 std::uint64_t Recording::now() const noexcept { return has_counter() ? platform::counter() : platform::nanoseconds(); }
+
+void Recording::count_unloaded(const char *name) const {
+    std::atomic_ref(control_->unloaded).fetch_add(1, std::memory_order_relaxed);
+    const char *const slash = std::strrchr(name, '/');
+    if (slash != nullptr) name = slash + 1;
+    constexpr std::size_t kMostLetters = GR_RECORDING_UNLOADED_NAME_BYTES - 1;
+    const std::atomic_ref count(control_->unloaded_names);
+    const std::uint64_t written = count.load(std::memory_order_relaxed);
+    for (std::uint64_t i = 0; i < written && i < GR_RECORDING_UNLOADED_NAMES; ++i) {
+        if (std::strncmp(&control_->unloaded_name[i][0], name, kMostLetters) == 0) return;
+    }
+    const std::uint64_t place = count.fetch_add(1, std::memory_order_relaxed);
+    if (place < GR_RECORDING_UNLOADED_NAMES)
+        std::memcpy(&control_->unloaded_name[place][0], name, strnlen(name, kMostLetters));
+}
 
 void Recording::ring_bell() const {
     // Release: pairs with the recorder's acquire, before it looks.

@@ -42,6 +42,10 @@ class Recording {
     void count_lost() const { std::atomic_ref(control_->lost).fetch_add(1, std::memory_order_relaxed); }
     // A process that cannot arrive; likewise. Where the recorder is gone, nobody reads it.
     void count_missed() const { std::atomic_ref(control_->missed).fetch_add(1, std::memory_order_relaxed); }
+    // A program that this process is about to start, which cannot load this library; likewise. Not started after all:
+    // the name stays.
+    void count_unloaded(const char *name) const;
+    void uncount_unloaded() const { std::atomic_ref(control_->unloaded).fetch_sub(1, std::memory_order_relaxed); }
     // The recorder looks at everything.
     void ring_bell() const;
     bool recorder_lives() const;

@@ -3,13 +3,15 @@
 # Invariant: what programs call is their own affair; only who they are is compared, and whose trace is the largest.
 # Must not know: how it is recorded.
 import os
+import shutil
 import subprocess
 import unittest
 
 from support import CLEAN, GRANARY, RecordTest, program
 
 MANY = 40
-# Starts itself with nothing but A in its environment, in the way that its word says.
+WAYS = ("execve", "execvpe", "fexecve", "execv", "execvp", "execl", "execlp", "execle", "posix_spawn", "posix_spawnp")
+# Starts itself, or the program that START names, with nothing but A in its environment, in the way that its word says.
 STARTS = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -23,19 +25,20 @@ int main(int count, char **words) {
     if (count == 3) return printf("last word: %s, of %d, A: %s\n", words[2], count, getenv("A")) < 0;
     const char *const way = words[1];
     char *const next[] = {words[0], "the", "end", NULL}, *const only[] = {"A=b", NULL};
+    const char *const file = getenv("START") ? strdup(getenv("START")) : words[0];
     pid_t child;
-    if (strcmp(way, "execve") == 0) return execve(words[0], next, only);
-    if (strcmp(way, "execvpe") == 0) return execvpe(words[0], next, only);
-    if (strcmp(way, "fexecve") == 0) return fexecve(open(words[0], O_RDONLY | O_CLOEXEC), next, only);
-    if (strcmp(way, "execle") == 0) return execle(words[0], words[0], "the", "end", NULL, only);
-    if (strcmp(way, "posix_spawn") == 0) return posix_spawn(&child, words[0], NULL, NULL, next, only) || wait(NULL) < 0;
-    if (strcmp(way, "posix_spawnp") == 0) return posix_spawnp(&child, words[0], NULL, NULL, next, only) || wait(NULL) < 0;
+    if (strcmp(way, "execve") == 0) return execve(file, next, only);
+    if (strcmp(way, "execvpe") == 0) return execvpe(file, next, only);
+    if (strcmp(way, "fexecve") == 0) return fexecve(open(file, O_RDONLY | O_CLOEXEC), next, only);
+    if (strcmp(way, "execle") == 0) return execle(file, words[0], "the", "end", NULL, only);
+    if (strcmp(way, "posix_spawn") == 0) return posix_spawn(&child, file, NULL, NULL, next, only) || wait(NULL) < 0;
+    if (strcmp(way, "posix_spawnp") == 0) return posix_spawnp(&child, file, NULL, NULL, next, only) || wait(NULL) < 0;
     clearenv();
     putenv("A=b");
-    if (strcmp(way, "execv") == 0) return execv(words[0], next);
-    if (strcmp(way, "execvp") == 0) return execvp(words[0], next);
-    if (strcmp(way, "execl") == 0) return execl(words[0], words[0], "the", "end", NULL);
-    return execlp(words[0], words[0], "the", "end", NULL);
+    if (strcmp(way, "execv") == 0) return execv(file, next);
+    if (strcmp(way, "execvp") == 0) return execvp(file, next);
+    if (strcmp(way, "execl") == 0) return execl(file, words[0], "the", "end", NULL);
+    return execlp(file, words[0], "the", "end", NULL);
 }
 """
 
@@ -89,15 +92,47 @@ class Families(RecordTest):
                 self.assertGreaterEqual(self.trace(name).end["events"], 2000)
                 os.unlink(os.path.join(self.folder, name))
 
+    def build(self, text, name, *options):
+        path = os.path.join(self.folder, name)
+        subprocess.run(["gcc", "-O1", *options, "-x", "c", "-", "-o", path], input=text, text=True, check=True)
+        return path
+
+    def test_programs_that_do_not_load_the_recorders_library_are_missed_loudly(self):
+        starts = self.build(STARTS, "starts")
+        static = self.build("int main(void) { return 0; }", "alone", "-static")
+        why = (": such a program cannot load the recorder's library, because it is static, has the rights of another user, "
+               "or is for another libc or architecture")
+        for way in WAYS:
+            with self.subTest(way=way):
+                _, said = self.record("-o", "x.trace", starts, way, environment={"START": static})
+                name = "alone" if way != "fexecve" else "starts"  # what the program says it is
+                self.assertIn(f"record: 1 started program was not recorded, {name}{why}\n", said)
+        for way in ("execvpe", "posix_spawnp"):
+            with self.subTest(way=way, by="name"):
+                _, said = self.record("-o", "x.trace", starts, way,
+                                      environment={"START": "alone", "PATH": f"/:{self.folder}:/bin"})
+                self.assertIn(f"record: 1 started program was not recorded, alone{why}\n", said)
+        _, said = self.record("-o", "x.trace", "/bin/sh", "-c", f"{static}; {static}; cd {self.folder}; ./alone; : end")
+        self.assertIn(f"record: 3 started programs were not recorded, alone{why}\n", said)
+        _, said = self.record("--only", "true", "-o", "x.trace", "/bin/sh", "-c", f"{static}; /bin/true")
+        self.assertNotIn("not recorded", said, "only a program that is left out")
+        if os.geteuid() == 0:
+            other = os.path.join(self.folder, "other")
+            shutil.copy("/bin/true", other)
+            os.chown(other, 65534, -1)
+            os.chmod(other, 0o4755)
+            _, said = self.record("-o", "x.trace", "/bin/sh", "-c", f"{other}; : end")
+            self.assertIn(f"record: 1 started program was not recorded, other{why}\n", said)
+        for path, code in ((static, 0o644), ("/lib64/ld-linux-x86-64.so.2", None), ("/bin/true", None)):
+            if code is not None:
+                os.chmod(path, code)
+            if os.path.exists(path):
+                _, said = self.record("-o", "x.trace", "/bin/sh", "-c", f"{path} /bin/true; : end")
+                self.assertNotIn("not recorded", said, f"{path} is not started, or it loads the library")
+
     def test_each_function_that_starts_a_program(self):
-        source = os.path.join(self.folder, "starts.c")
-        with open(source, "w", encoding="ascii") as file:
-            file.write(STARTS)
-        starts = os.path.join(self.folder, "starts")
-        subprocess.run(["gcc", "-O1", source, "-o", starts], check=True)
-        os.unlink(source)
-        for way in ("execve", "execvpe", "fexecve", "execv", "execvp", "execl", "execlp", "execle", "posix_spawn",
-                    "posix_spawnp"):
+        starts = self.build(STARTS, "starts")
+        for way in WAYS:
             with self.subTest(way=way):
                 output, _ = self.record("-o", "x.trace", starts, way)
                 self.assertEqual(output, "last word: end, of 3, A: b\n")

@@ -31,9 +31,9 @@ class RecordTest(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="granary-record-")
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def start(self, *words, **options):
+    def start(self, *words, environment=None, **options):
         """Of a process group of its own."""
-        child = subprocess.Popen([GRANARY, "record", *words], env=CLEAN, cwd=self.folder, text=True,
+        child = subprocess.Popen([GRANARY, "record", *words], env={**CLEAN, **(environment or {})}, cwd=self.folder, text=True,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  start_new_session=True, **options)
         self.addCleanup(self.end, child)

@@ -22,7 +22,7 @@
  * options of the allocator. A process does not record if magic or version differ. */
 #define GR_RECORDING_PATH "GR_RECORDING"
 #define GR_RECORDING_MAGIC UINT64_C(0x5e3ac81f6d92b704)
-#define GR_RECORDING_VERSION 4
+#define GR_RECORDING_VERSION 5
 
 /* The kind of a record. There are calls that allocate, calls that free, requests to the kernel (if they are calls that
  * can be intercepted), apart from each other those of the allocator and those of the program and its libraries, and
@@ -105,6 +105,9 @@ typedef struct gr_record {
 /* Flags. */
 #define GR_RECORDING_LOSSY 1 /* if a ring is full, drop records and count them instead of waiting */
 
+#define GR_RECORDING_UNLOADED_NAMES 8
+#define GR_RECORDING_UNLOADED_NAME_BYTES 32
+
 /* The recorder writes all words before `bell` before any process maps the file. */
 /* NOLINTNEXTLINE(modernize-use-using): C */
 typedef struct gr_recording {
@@ -123,10 +126,13 @@ typedef struct gr_recording {
     uint64_t processes_at; /* this and the next two: bytes from the start of the file, multiples of a cache line */
     uint64_t rings_at;
     uint64_t records_at;
-    uint32_t bell;       /* a futex: whoever wants the recorder to look adds to it and wakes it */
-    uint32_t ring_count; /* only rings below it may have been taken; a thread that takes a ring raises it */
-    uint64_t lost;       /* calls of threads that got no ring */
-    uint64_t missed;     /* processes that got no entry, or that do not see the recorder's process id */
+    uint32_t bell;           /* a futex: whoever wants the recorder to look adds to it and wakes it */
+    uint32_t ring_count;     /* only rings below it may have been taken; a thread that takes a ring raises it */
+    uint64_t lost;           /* calls of threads that got no ring */
+    uint64_t missed;         /* processes that got no entry, or that do not see the recorder's process id */
+    uint64_t unloaded;       /* programs that a process started and that cannot load the recorder's library */
+    uint64_t unloaded_names; /* so many names of them were written; those behind the last place are lost */
+    char unloaded_name[GR_RECORDING_UNLOADED_NAMES][GR_RECORDING_UNLOADED_NAME_BYTES]; /* each once; ends in a 0 */
 } gr_recording;
 
 /* The states of an entry, and who changes them:

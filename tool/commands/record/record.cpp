@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -257,9 +258,36 @@ class RecordingRun {
                 "record: {} not recorded: a process that has process ids of its own (unshare --pid, a container) "
                 "cannot be, nor can more than {} at a time",
                 count_words(processes, "process was", "processes were"), SharedRecording::kProcesses));
+        tell_unloaded();
         if (calls != 0)
             terminal_.complain(fmt::format("record: {} lost: more than {} threads ran at a time",
                                            count_words(calls, "call was", "calls were"), parts_.recording.rings()));
+    }
+
+    // Programs that the recorder's library told of, before they started. Any process can write these words.
+    void tell_unloaded() const {
+        constexpr std::size_t kNamed = 4;
+        gr_recording &control = parts_.recording.control();
+        const std::vector<std::string> names = unloaded_names(control);
+        const bool is_all = request_.only.empty();
+        const double programs = is_all ? read(control.unloaded) : static_cast<double>(names.size());
+        if (programs == 0) return;
+        terminal_.complain(
+            fmt::format("record: {} not recorded{}{}: such a program cannot load the recorder's library, because it is "
+                        "static, has the rights of another user, or is for another libc or architecture",
+                        count_words(programs, "started program was", "started programs were"),
+                        names.empty() ? "" : ", ", list_text(names, kNamed)));
+    }
+    [[nodiscard]] std::vector<std::string> unloaded_names(gr_recording &control) const {
+        const std::uint64_t written = std::atomic_ref(control.unloaded_names).load(std::memory_order_relaxed);
+        std::vector<std::string> names;
+        for (std::uint64_t i = 0; i < std::min<std::uint64_t>(written, GR_RECORDING_UNLOADED_NAMES); ++i) {
+            const char *const text = &control.unloaded_name[i][0];
+            const std::string name(text, ::strnlen(text, GR_RECORDING_UNLOADED_NAME_BYTES));
+            const bool is_told = request_.only.empty() || std::ranges::find(request_.only, name) != request_.only.end();
+            if (!name.empty() && is_told) names.push_back(printable(name));
+        }
+        return names;
     }
 
     // After run(): the exit code, where it is the recording's.
