@@ -75,14 +75,14 @@ bool has_loader_of_this_libc(int file, const Header &header, const char *name) {
     return is_loader(header, name);
 }
 
-// A script is run by a program that the kernel starts: of that nothing is known here.
+// A script is run by another program, without the script's rights: nothing is known of that program here.
 bool can_load_named(int file, const char *name) {
     struct stat status {};
     Header header{};
     if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return true;
-    if (has_other_rights(file, status)) return false;
     if (!read_whole(file, 0, &header, sizeof header) || std::memcmp(&header.e_ident[0], ELFMAG, SELFMAG) != 0)
         return true;
+    if (has_other_rights(file, status)) return false;
     const bool is_native = header.e_ident[EI_CLASS] == __ehdr_start.e_ident[EI_CLASS] &&
                            header.e_ident[EI_DATA] == __ehdr_start.e_ident[EI_DATA] &&
                            header.e_machine == __ehdr_start.e_machine && header.e_phentsize == sizeof(Segment);
