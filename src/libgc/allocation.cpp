@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/check.hpp"
 #include "libgc/messages.hpp"
 #include "libgc/statistics.hpp"
 
@@ -28,7 +29,9 @@ void *allocate_own(unsigned kind, std::size_t size) {
 
 void free_own(void *p) {
     const BlockAt block = collector.block_at(p);
+    GR_CHECK(block.kind != nullptr);
     count_own_freed(block.bytes);
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): allocate_own gave it
     Collector::free(*block.kind, p);
 }
 
@@ -36,7 +39,7 @@ namespace {
 
 BlockAt block_of(const char *function, const void *p) {
     const BlockAt block = collector.block_at(p);
-    if (block.begin == p) return block;
+    if (block.kind != nullptr && block.begin == p) return block;
     TextBuffer<160> line;
     line << function << ": " << p << " is not the beginning of an object; pass the address that was allocated" << '\0';
     die(line.data());

@@ -46,6 +46,13 @@ std::string when_text(const trace::Start &start) {
     return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", parts);
 }
 
+// libc describes no real-time signals.
+std::string killed_by(int signal) {
+    const char *const description = ::sigdescr_np(signal);
+    return description == nullptr ? fmt::format("killed by signal {}", signal)
+                                  : fmt::format("killed by signal {} ({})", signal, description);
+}
+
 std::string end_text(const trace::Trace &trace) {
     if (!trace.end()) return "not known: the trace is cut off";
     const trace::End &end = *trace.end();
@@ -53,7 +60,7 @@ std::string end_text(const trace::Trace &trace) {
         case trace::End::Reason::exit:
             return fmt::format("exit {}", end.status);
         case trace::End::Reason::signal:
-            return fmt::format("killed by signal {} ({})", end.status, ::strsignal(end.status));
+            return killed_by(end.status);
         case trace::End::Reason::exec:
             return "replaced by another program (exec)";
         case trace::End::Reason::unknown:

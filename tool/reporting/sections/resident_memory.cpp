@@ -188,6 +188,7 @@ std::vector<TableChart::Row> ResidentMemory::parts_of(const trace::MemoryLook &m
                                                 return sum + (part.kind == MemoryKind::recorder ? 0 : part.resident);
                                             }));
     std::vector<TableChart::Row> rows;
+    rows.reserve(sorted.size());
     for (const auto &[text, sum] : sorted) rows.push_back({text, sum[0], ratio(sum[0], whole), sum[1]});
     return rows;
 }
