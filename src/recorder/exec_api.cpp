@@ -63,10 +63,10 @@ int with_whole(Words environment, Start start) {
     return start(const_cast<Words>(entries));
 }
 
-// Calls start(environment) so, and counts a program that will not be recorded. 0: the program was started; an exec that
-// did it does not return.
+// Starts a program by start(environment), with the environment completed. A program that cannot load this library is
+// counted before, because an exec that succeeds does not return. 0: the program was started.
 template <class CanLoad, class Start>
-int with_whole(Words environment, const char *name, CanLoad can_load, Start start) {
+int start_program(Words environment, const char *name, CanLoad can_load, Start start) {
     const bool is_missed = gr::handed_on.is_in_force() && !can_load();
     if (is_missed) gr::recording.count_unloaded(name);
     const int result = with_whole(environment, start);
@@ -77,14 +77,14 @@ int with_whole(Words environment, const char *name, CanLoad can_load, Start star
 int exec_path(const char *path, Words words, Words environment) {
     find(&libcs.execve, "execve");
     if (libcs.execve == nullptr) return missing();
-    return with_whole(
+    return start_program(
         environment, path, [=] { return gr::can_load(path); },
         [=](Words whole) { return libcs.execve(path, words, whole); });
 }
 int exec_name(const char *name, Words words, Words environment) {
     find(&libcs.execvpe, "execvpe");
     if (libcs.execvpe == nullptr) return missing();
-    return with_whole(
+    return start_program(
         environment, name, [=] { return gr::can_load_by_name(name); },
         [=](Words whole) { return libcs.execvpe(name, words, whole); });
 }
@@ -122,7 +122,7 @@ GR_EXPORT int execvpe(const char *name, Words words, Words environment) noexcept
 GR_EXPORT int fexecve(int file, Words words, Words environment) noexcept {
     find(&libcs.fexecve, "fexecve");
     if (libcs.fexecve == nullptr) return missing();
-    return with_whole(
+    return start_program(
         environment, words[0] != nullptr ? words[0] : "", [=] { return gr::can_load(file); },
         [=](Words whole) { return libcs.fexecve(file, words, whole); });
 }
@@ -166,7 +166,7 @@ GR_EXPORT int posix_spawn(pid_t *process, const char *path, const posix_spawn_fi
                           const posix_spawnattr_t *attributes, Words words, Words environment) {
     find(&libcs.posix_spawn, "posix_spawn");
     if (libcs.posix_spawn == nullptr) return ENOSYS;
-    return with_whole(
+    return start_program(
         environment, path, [=] { return gr::can_load(path); },
         [=](Words whole) { return libcs.posix_spawn(process, path, actions, attributes, words, whole); });
 }
@@ -174,7 +174,7 @@ GR_EXPORT int posix_spawnp(pid_t *process, const char *name, const posix_spawn_f
                            const posix_spawnattr_t *attributes, Words words, Words environment) {
     find(&libcs.posix_spawnp, "posix_spawnp");
     if (libcs.posix_spawnp == nullptr) return ENOSYS;
-    return with_whole(
+    return start_program(
         environment, name, [=] { return gr::can_load_by_name(name); },
         [=](Words whole) { return libcs.posix_spawnp(process, name, actions, attributes, words, whole); });
 }

@@ -47,6 +47,7 @@ bool Recording::is_whole(std::uint64_t bytes) const {
 std::uint64_t Recording::now() const noexcept { return has_counter() ? platform::counter() : platform::nanoseconds(); }
 
 void Recording::count_unloaded(const char *name) const {
+    // Relaxed, as all here: the recorder takes at its end what is there.
     std::atomic_ref(control_->unloaded).fetch_add(1, std::memory_order_relaxed);
     const char *const slash = std::strrchr(name, '/');
     if (slash != nullptr) name = slash + 1;

@@ -98,12 +98,17 @@ void use_in_each_way(const trace::Trace &trace, const trace::Trace &other) {
     one_line_or([&] { summarize(trace); });
     one_line_or([&] { compare(trace, other); });
     one_line_or([&] { compare(other, trace); });
-    Calls calls(trace);
-    one_line_or([&] { write_pprof(trace, calls, Moment::peak, nowhere); });
-    one_line_or([&] { write_folded(trace, calls, {Moment::total, false, false}, nowhere); });
-    one_line_or([&] { write_folded(trace, calls, {Moment::peak, false, true}, nowhere); });
-    one_line_or([&] { write_heaptrack(trace, calls, nowhere); });
-    one_line_or([&] { write_arrow(trace, calls, true, nowhere); });
+    const auto with_calls = [&](auto write) {
+        one_line_or([&] {
+            Calls calls(trace);
+            write(calls);
+        });
+    };
+    with_calls([&](Calls &calls) { write_pprof(trace, calls, Moment::peak, nowhere); });
+    with_calls([&](Calls &calls) { write_folded(trace, calls, {Moment::total, false, false}, nowhere); });
+    with_calls([&](Calls &calls) { write_folded(trace, calls, {Moment::peak, false, true}, nowhere); });
+    with_calls([&](Calls &calls) { write_heaptrack(trace, calls, nowhere); });
+    with_calls([&](Calls &calls) { write_arrow(trace, calls, true, nowhere); });
     one_line_or([&] { write_perfetto(trace, nowhere); });
     for (const Touch touch : {Touch::recorded, Touch::all, Touch::none}) {
         one_line_or([&] {

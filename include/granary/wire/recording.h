@@ -131,8 +131,8 @@ typedef struct gr_recording {
     uint64_t lost;           /* calls of threads that got no ring */
     uint64_t missed;         /* processes that got no entry, or that do not see the recorder's process id */
     uint64_t unloaded;       /* programs that a process started and that cannot load the recorder's library */
-    uint64_t unloaded_names; /* so many names of them were written; those behind the last place are lost */
-    char unloaded_name[GR_RECORDING_UNLOADED_NAMES][GR_RECORDING_UNLOADED_NAME_BYTES]; /* each once; ends in a 0 */
+    uint64_t unloaded_names; /* how many of their names were told; only those that found a place are kept */
+    char unloaded_name[GR_RECORDING_UNLOADED_NAMES][GR_RECORDING_UNLOADED_NAME_BYTES]; /* each name once; ends in a 0 */
 } gr_recording;
 
 /* The states of an entry, and who changes them:

@@ -50,8 +50,11 @@ class SectionHeaders {
         if (std::memcmp(header_.e_ident, ELFMAG, SELFMAG) != 0 || header_.e_ident[EI_CLASS] != ELFCLASS64 ||
             header_.e_ident[EI_DATA] != ELFDATA2LSB || header_.e_shentsize != sizeof(Elf64_Shdr))
             return;
+        // The file may grow meanwhile: what counts is the size that the copy is made for.
+        const std::uint64_t bytes = header_.e_shnum * sizeof(Elf64_Shdr);
+        if (header_.e_shoff > file_bytes_ || bytes > file_bytes_ - header_.e_shoff) return;
         headers_.resize(header_.e_shnum);
-        if (!read_whole(file, header_.e_shoff, headers_.data(), headers_.size() * sizeof(Elf64_Shdr))) headers_.clear();
+        if (!read_whole(file, header_.e_shoff, headers_.data(), bytes)) headers_.clear();
     }
 
     [[nodiscard]] std::vector<CompressedSection> compressed() const {

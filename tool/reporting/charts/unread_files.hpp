@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
-// What: what to say of the recorded files that are not there or are others now, so that functions have no names.
+// What: a note on the recorded files that are missing or have another build id, so that functions have no names.
 // Invariant: one line, that names a few of the files and what to do.
 // Must not know: how names are found.
 #pragma once
