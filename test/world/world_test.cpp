@@ -378,8 +378,10 @@ TEST_F(WorldTest, AThreadThatWaitsIsNotWokenButByItsOwnSignals) {
     while (id.load() == 0 || WaitingCall::of_thread(id.load()).number != SYS_ppoll) std::this_thread::yield();
     for (int round = 0; round < 20; ++round) {
         // After a stop the thread runs for a moment until it waits again.
-        while (!WaitingCall::of_thread(id.load()).is_ended_by_handlers()) std::this_thread::yield();
-        ASSERT_TRUE(world_.stop({}));
+        while (!WaitingCall::of_thread(id.load()).is_ended_by_handlers() && result.load() == 0)
+            std::this_thread::yield();
+        if (result.load() != 0) break;  // the stop before has woken it
+        EXPECT_TRUE(world_.stop({}));
         EXPECT_EQ(stopped().size(), 1U);
         if (round == 19) pthread_kill(thread.native_handle(), SIGUSR2);
         world_.resume();
@@ -387,6 +389,80 @@ TEST_F(WorldTest, AThreadThatWaitsIsNotWokenButByItsOwnSignals) {
     thread.join();
     EXPECT_EQ(result.load(), EINTR);
     EXPECT_TRUE(was_told.load());
+}
+
+// A thread that is traced stays listed after its end, until the process that traces it takes notice or ends.
+class Tracing {
+  public:
+    explicit Tracing(std::uint32_t id) {
+        if (pipe(begun_) != 0) return;
+        child_ = fork();
+        if (child_ == 0) {
+            const char is_seized = ptrace(PTRACE_SEIZE, id, 0, 0) == 0 ? 1 : 0;
+            static_cast<void>(!write(begun_[1], &is_seized, 1));
+            for (;;) pause();
+        }
+        char is_seized = 0;
+        is_seized_ = read(begun_[0], &is_seized, 1) == 1 && is_seized == 1;
+    }
+    ~Tracing() {
+        kill(child_, SIGKILL);
+        waitpid(child_, nullptr, 0);
+        close(begun_[0]);
+        close(begun_[1]);
+    }
+    bool is_seized() const { return is_seized_; }
+
+  private:
+    int begun_[2] = {-1, -1};
+    pid_t child_ = -1;
+    bool is_seized_ = false;
+};
+
+// The kernel refuses to trace a thread that has ended. Threads that wait in a call are traced all the same, in that stop
+// and in later ones.
+TEST_F(WorldTest, AThreadThatHasEndedIsNoRefusal) {
+    if (!may_trace()) GTEST_SKIP() << "no ptrace";
+    constexpr int kStops = 5;
+    std::atomic<std::uint32_t> id{0};
+    std::atomic<bool> end{false};
+    std::thread thread([&] {
+        block_all();
+        id.store(task_of_caller());
+        while (!end.load()) std::this_thread::yield();
+    });
+    while (id.load() == 0) std::this_thread::yield();
+    ASSERT_TRUE(world_.stop({}));
+    world_.resume();
+    const Tracing tracing(id.load());
+    ASSERT_TRUE(tracing.is_seized());
+    end.store(true);
+    while (!has_ended(id.load())) std::this_thread::yield();
+    for (int i = 0; i < kStops; ++i) {
+        EXPECT_TRUE(world_.stop({}));
+        EXPECT_EQ(world_.unstoppable(), 0U);
+        world_.resume();
+    }
+    std::atomic<std::uint32_t> waiting{0};
+    std::atomic<int> result{-1};
+    int ended[2] = {-1, -1};
+    ASSERT_EQ(pipe(ended), 0);
+    std::thread waiter([&] {
+        waiting.store(task_of_caller());
+        pollfd descriptor{ended[0], POLLIN, 0};
+        result.store(poll(&descriptor, 1, -1));
+    });
+    while (waiting.load() == 0 || !WaitingCall::of_thread(waiting.load()).is_ended_by_handlers()) {
+        std::this_thread::yield();
+    }
+    EXPECT_TRUE(world_.stop({}));
+    world_.resume();
+    EXPECT_EQ(write(ended[1], "", 1), 1);
+    waiter.join();
+    EXPECT_EQ(result.load(), 1);
+    thread.join();
+    close(ended[0]);
+    close(ended[1]);
 }
 
 TEST_F(WorldTest, AThreadThatRestsRunsButDoesNotComeBackBeforeTheEnd) {
