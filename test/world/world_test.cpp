@@ -36,6 +36,7 @@
 #include "platform/world/modules.hpp"
 #include "platform/world/tasks.hpp"
 #include "platform/world/thread_record.hpp"
+#include "platform/world/tracer.hpp"
 #include "platform/world/waiting_call.hpp"
 
 namespace gr::platform::world_test {
@@ -463,6 +464,31 @@ TEST_F(WorldTest, AThreadThatHasEndedIsNoRefusal) {
     thread.join();
     close(ended[0]);
     close(ended[1]);
+}
+
+// The kernel may give the id of a thread that has ended to another process.
+TEST(TracerTest, AThreadOfAnotherProcessIsGoneAndGoesOn) {
+    if (!may_trace()) GTEST_SKIP() << "no ptrace";
+    int told[2] = {-1, -1};
+    ASSERT_EQ(pipe(told), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        char byte = 0;
+        _exit(read(told[0], &byte, 1) == 1 ? 0 : 1);
+    }
+    Tracer tracer;
+    ASSERT_TRUE(tracer.ask(static_cast<std::uint32_t>(child)));
+    EXPECT_TRUE(tracer.stop_asked());
+    ASSERT_EQ(tracer.answers().size(), 1U);
+    ASSERT_EQ(tracer.answers()[0].answer, TracedThread::Answer::gone);
+    EXPECT_EQ(write(told[1], "", 1), 1);
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+    tracer.let_go();
+    tracer.end();
+    close(told[0]);
+    close(told[1]);
 }
 
 TEST_F(WorldTest, AThreadThatRestsRunsButDoesNotComeBackBeforeTheEnd) {

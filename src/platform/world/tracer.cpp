@@ -223,6 +223,9 @@ void Tracer::serve() {
     }
 }
 
+// A thread of another process may have got the id since the thread that was asked for ended.
+bool Tracer::is_of_parent(std::uint32_t id) const { return system_call(SYS_tgkill, parent_, id, 0) == 0; }
+
 void Tracer::stop_new() {
     using Answer = TracedThread::Answer;
     const std::span<TracedThread> asked = threads_.all().subspan(first_answered_);
@@ -237,12 +240,14 @@ void Tracer::stop_new() {
     }
     for (TracedThread &thread : asked) {
         if (thread.answer != Answer::none) continue;
-        Answer answer = wait_for(&thread);
-        if (answer == Answer::stopped && !read_all(&thread)) {
-            release(&thread);
-            answer = Answer::refused;
+        thread.answer = wait_for(&thread);
+        if (thread.answer != Answer::stopped) continue;
+        if (!is_of_parent(thread.id)) {
+            thread.answer = Answer::gone;
+        } else if (!read_all(&thread)) {
+            thread.answer = Answer::refused;
         }
-        thread.answer = answer;
+        if (thread.answer != Answer::stopped) release(&thread);
     }
 }
 

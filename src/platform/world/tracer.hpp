@@ -64,6 +64,7 @@ class Tracer {
     // In the process. It has no thread-local storage of its own, so it calls nothing of libc's.
     static int run(void *self);
     void serve();
+    bool is_of_parent(std::uint32_t id) const;
     void stop_new();
     void let_all_go();
 
