@@ -127,6 +127,14 @@ void Tracer::refuse_unanswered() {
     }
 }
 
+// The kernel refuses a thread that has ended by the same error as a thread that nobody may trace.
+void Tracer::find_ended() {
+    for (TracedThread &thread : threads_.all().subspan(first_answered_)) {
+        if (thread.answer != TracedThread::Answer::refused) continue;
+        if (has_ended(thread.id) || !is_of_parent(thread.id)) thread.answer = TracedThread::Answer::gone;
+    }
+}
+
 // Where the kernel lets only parents trace, a process may name one other that may trace it.
 bool Tracer::permit() {
     bool is_refused = false;
@@ -143,11 +151,13 @@ bool Tracer::stop_asked() {
     first_answered_ = first;
     if (first == threads_.size()) return true;
     bool is_there = (process_ != 0 || begin_process()) && hand_over(kStops);
+    find_ended();
     if (is_there && permit()) {
         for (TracedThread &thread : threads_.all().subspan(first)) {
             if (thread.answer == Answer::refused) thread.answer = Answer::none;
         }
         is_there = hand_over(kStops);
+        find_ended();
     }
     refuse_unanswered();
     const auto is_stopped = [](const TracedThread &thread) { return thread.answer == Answer::stopped; };

@@ -58,13 +58,14 @@ class Tracer {
     bool begin_process();
     bool is_process_there() const;
     bool hand_over(std::uint32_t work);
+    bool is_of_parent(std::uint32_t id) const;
+    void find_ended();
     bool permit();
     void refuse_unanswered();
 
     // In the process. It has no thread-local storage of its own, so it calls nothing of libc's.
     static int run(void *self);
     void serve();
-    bool is_of_parent(std::uint32_t id) const;
     void stop_new();
     void let_all_go();
 

@@ -243,16 +243,11 @@ World::Round World::call_those_that_run(std::span<const std::uint32_t> exempt) {
 bool World::call(Slot &slot, std::uint32_t id) {
     slot.thread = {.id = id};
     slot.blocks_signal = false;
-    if (id == process_id() && has_ended(id)) {  // a first thread is listed until the last one ends
-        slot.state.store(kGone, std::memory_order_relaxed);
-        slot.id.store(id, std::memory_order_release);
-        ++not_awaited_;
-        return true;
-    }
-    const bool is_traced = is_better_traced(slot, id) && tracer_.ask(id);
-    slot.state.store(is_traced ? kAsked : kCalled, std::memory_order_relaxed);
+    const bool is_gone = id == process_id() && has_ended(id);  // a first thread is listed until the last one ends
+    const bool is_traced = !is_gone && is_better_traced(slot, id) && tracer_.ask(id);
+    slot.state.store(is_gone ? kGone : is_traced ? kAsked : kCalled, std::memory_order_relaxed);
     slot.id.store(id, std::memory_order_release);
-    if (!is_traced) return send_signal(slot, id);
+    if (!is_gone && !is_traced) return send_signal(slot, id);
     ++not_awaited_;
     return true;
 }
@@ -278,10 +273,9 @@ bool World::trace_asked(unsigned looks) {
     bool is_any_stopped = false;
     bool is_any_refused = false;
     for (const TracedThread &traced : tracer_.answers()) {
-        const TracedThread::Answer answer = answer_of(traced);
-        is_any_stopped |= answer == TracedThread::Answer::stopped;
-        is_any_refused |= answer == TracedThread::Answer::refused;
-        if (!take_answer(*slot_of(traced.id), traced, answer, looks)) return false;
+        is_any_stopped |= traced.answer == TracedThread::Answer::stopped;
+        is_any_refused |= traced.answer == TracedThread::Answer::refused;
+        if (!take_answer(*slot_of(traced.id), traced, looks)) return false;
     }
     is_refused_ = is_refused_ || is_any_refused;
     if (is_any_stopped) refusals_ = 0;
@@ -289,16 +283,8 @@ bool World::trace_asked(unsigned looks) {
     return true;
 }
 
-// A thread that has ended is refused by the same error as a thread that nobody may trace. Taken for one of those, it would
-// let threads that wait in a call be interrupted.
-TracedThread::Answer World::answer_of(const TracedThread &traced) {
-    using Answer = TracedThread::Answer;
-    if (traced.answer != Answer::refused) return traced.answer;
-    return has_ended(traced.id) || send(traced.id, 0) == Sent::gone ? Answer::gone : Answer::refused;
-}
-
-bool World::take_answer(Slot &slot, const TracedThread &traced, TracedThread::Answer answer, unsigned looks) {
-    switch (answer) {
+bool World::take_answer(Slot &slot, const TracedThread &traced, unsigned looks) {
+    switch (traced.answer) {
         case TracedThread::Answer::stopped:
             slot.thread.stack_pointer = traced.stack_pointer();
             slot.thread.thread_pointer = traced.thread_pointer;

@@ -94,8 +94,7 @@ class World {
     bool is_better_traced(Slot &slot, std::uint32_t id) const;
     bool send_signal(Slot &slot, std::uint32_t id);
     bool trace_asked(unsigned looks);
-    static TracedThread::Answer answer_of(const TracedThread &traced);
-    bool take_answer(Slot &slot, const TracedThread &traced, TracedThread::Answer answer, unsigned looks);
+    bool take_answer(Slot &slot, const TracedThread &traced, unsigned looks);
     void take_refusal(Slot &slot, std::uint32_t id, unsigned looks);
     bool wait_for_called();
     void look_for_gone(unsigned looks);
