@@ -127,7 +127,7 @@ bench-peers: ## build the allocators that granary bench compares with
 soak: ## the long tests, many hours
 	scripts/setup build test view notebook
 	cmake --preset release -DGRANARY_TESTS=ON
-	cmake --build --preset release -j $(CPUS) --target all lab_tests
+	cmake --build --preset release -j $(CPUS) --target all lab_tests trace_commands_fuzz_sanitized
 	ctest --test-dir build/release -C soak -L soak --output-on-failure
 	cmake --preset debug
 	cmake --build --preset debug -j $(CPUS)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: traces whose parts are changed at random, with checksums that match, given to all that the commands make of a
-//    trace, under sanitizers: fuzz_commands FIRST-SEED RUNS [TRACE...]. Each TRACE is a corpus beside the one made here.
+//    trace, in the soak under sanitizers: fuzz_commands FIRST-SEED RUNS [TRACE...]. Each TRACE is a corpus beside the one made here.
 // Invariant: a run is its seed. Each ends: with what the command makes, or with a Failure of one line. No text that goes to
 //    a terminal has a control character but the end of a line.
 // Must not know: what a command should make of a damaged trace.
@@ -149,6 +149,8 @@ trace::Bytes whole_trace() {
                       .process = 17,
                       .page_bytes = 4096,
                       .cpus = 4,
+                      .machine = "cpu",
+                      .recorder = "0.1",
                       .stacks = Stacks::sampled,
                       .stack_bytes = 512,
                       .clock_nanoseconds = 9.5});
