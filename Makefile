@@ -132,6 +132,9 @@ soak: ## the long tests, many hours
 	cmake --preset debug
 	cmake --build --preset debug -j $(CPUS)
 	ctest --test-dir build/debug -C soak -R '$(DEBUG_LEAVES_OUT)|\.norseq$$' -E '\.soak' -LE 'real|slow' --output-on-failure
+	cmake --preset debug -B build/debug-rest -DGRANARY_TEST_FOLDERS="instance;recorder"
+	cmake --build build/debug-rest -j $(CPUS)
+	ctest --test-dir build/debug-rest -LE soak --output-on-failure
 	cmake --preset sanitize -B build/sanitize-lab -DGRANARY_TEST_FOLDERS="model;lab"
 	cmake --build build/sanitize-lab -j $(CPUS) --target all lab_tests
 	ctest --test-dir build/sanitize-lab -j $(CPUS) --output-on-failure

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 OR MIT
 # What: find_package(GTest): the installed GoogleTest (Debian: libgtest-dev); for another CPU it is built from Debian's
-#    sources (googletest), with the flags of the preset.
+#    sources (googletest).
 # Invariant: the targets are GTest::gtest and GTest::gtest_main, as everywhere.
 # Must not know: the tests.
 if(NOT CMAKE_CROSSCOMPILING)
@@ -15,6 +15,7 @@ if(GRANARY_GOOGLETEST AND NOT TARGET gtest AND NOT TARGET GTest::gtest)
   add_subdirectory("${GRANARY_GOOGLETEST}" "${PROJECT_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL SYSTEM)
   foreach(target gtest gtest_main)
     target_link_libraries(${target} PUBLIC granary_sanitizers)
+    target_compile_options(${target} PRIVATE -O0 -g0) # it is compiled for longer than it runs
     if(NOT TARGET GTest::${target})
       add_library(GTest::${target} ALIAS ${target})
     endif()
