@@ -63,11 +63,11 @@ int with_whole(Words environment, Start start) {
     return start(const_cast<Words>(entries));
 }
 
-// Starts a program by start(environment), with the environment completed. A program that cannot load this library is
-// counted before, because an exec that succeeds does not return. 0: the program was started.
+// Starts a program by start(environment), with the environment completed. A program that cannot load this library or open
+// the recording is counted before, because an exec that succeeds does not return. 0: the program was started.
 template <class CanLoad, class Start>
 int start_program(Words environment, const char *name, CanLoad can_load, Start start) {
-    const bool is_missed = gr::handed_on.is_in_force() && !can_load();
+    const bool is_missed = gr::handed_on.is_in_force() && !(gr::handed_on.is_within_reach() && can_load());
     if (is_missed) gr::recording.count_unloaded(name);
     const int result = with_whole(environment, start);
     if (is_missed && result != 0) gr::recording.uncount_unloaded();

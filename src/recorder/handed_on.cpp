@@ -2,6 +2,10 @@
 
 #include "recorder/handed_on.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstring>
 
 #include "granary/wire/recording.h"
@@ -50,6 +54,18 @@ void HandedOn::learn() {
 
 bool HandedOn::is_in_force() const {
     return preload_[0] != '\0' && recording_[0] != '\0' && recording.is_mapped() && recording.recorder_lives();
+}
+
+bool HandedOn::is_within_reach() const {
+    const uid_t user = geteuid();
+    const int errno_before = errno;
+    char files[kMostBytes];  // "/proc/ID/fd", which belongs to the recorder's user
+    append(&files[0], value_of(&recording_[0]));
+    if (char *const slash = std::strrchr(&files[0], '/')) *slash = '\0';
+    struct stat status {};
+    const bool is_known = stat(&files[0], &status) == 0;
+    errno = errno_before;
+    return user == 0 || !is_known || status.st_uid == user;
 }
 
 HandedOn::Lack HandedOn::lack_of(const char *const *environment) const {

@@ -18,6 +18,9 @@ class HandedOn {
 
     // A recorder lives, and programs that this process starts are to be recorded.
     bool is_in_force() const;
+    // false: the kernel will not let a program that this process starts open the recording, because the process has given
+    // up the rights of root, with which the recorder runs.
+    bool is_within_reach() const;
     // What a program's environment lacks. Nothing where it is not in force.
     struct Lack {
         bool preload = false;

@@ -89,6 +89,16 @@ bool can_load_named(int file, const char *name) {
     return is_native && has_loader_of_this_libc(file, header, name);
 }
 
+// The kernel runs a program, but no script, that this user may not read.
+bool can_load_unread(const char *path) {
+    const int file = open(path, O_PATH | O_CLOEXEC);
+    if (file < 0) return true;
+    struct stat status {};
+    const bool can = fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !has_other_rights(file, status);
+    close(file);
+    return can;
+}
+
 const char *name_in_folder(const char *path) {
     const char *const slash = std::strrchr(path, '/');
     return slash == nullptr ? path : slash + 1;
@@ -114,7 +124,7 @@ bool can_load(int file) {
 bool can_load(const char *path) {
     const KeptErrno kept;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (file < 0) return true;
+    if (file < 0) return can_load_unread(path);
     const bool can = can_load_named(file, name_in_folder(path));
     close(file);
     return can;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: the file of a program that this process starts: whether the program can load this library.
-// Invariant: nothing is allocated, no lock is taken and errno stays: a child of vfork calls this. A file that cannot be
-//    read counts as one that can.
+// Invariant: nothing is allocated, no lock is taken and errno stays: a child of vfork calls this. Of a file that cannot be
+//    read only its mode is known.
 // Must not know: which function starts the program.
 #pragma once
 

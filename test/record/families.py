@@ -123,6 +123,15 @@ class Families(RecordTest):
             os.chmod(other, 0o4755)
             _, said = self.record("-o", "x.trace", "/bin/sh", "-c", f"{other}; : end")
             self.assertIn(f"record: 1 started program was not recorded, other{why}\n", said)
+            as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+            _, said = self.record("-o", "x.trace", *as_nobody, "/bin/true")
+            self.assertIn(f"record: 1 started program was not recorded, true{why}\n", said, "it may not open the recording")
+            os.chown(other, 0, -1)
+            os.chmod(other, 0o4711)
+            os.chown(self.folder, 65534, -1)
+            said = subprocess.run([*as_nobody, GRANARY, "record", "-o", "y.trace", "/bin/sh", "-c", f"{other}; : end"],
+                                  cwd=self.folder, env=CLEAN, capture_output=True, text=True, check=True).stderr
+            self.assertIn(f"record: 1 started program was not recorded, other{why}\n", said, "its user may not read it")
         for path, code in ((static, 0o644), ("/lib64/ld-linux-x86-64.so.2", None), ("/bin/true", None)):
             if code is not None:
                 os.chmod(path, code)
