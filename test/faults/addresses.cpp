@@ -5,6 +5,7 @@
 //    mapping, blocks get at least seven eighths of it, and when they are freed others get that room, blocks of
 //    every size among them. Blocks that are a little larger than some units get most of a limit, too.
 // Must not know: where the heap lies.
+#include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -65,6 +66,7 @@ void dump() {
         std::memset(block, 1, kMiB);
     }
     for (void *const block : blocks) std::free(block);
+    malloc_trim(0);  // what is not returned yet lies between what is
     const size_t after = dumped_bytes();
     const size_t resident = resident_bytes();
     if (after > before + resident + kMost)

@@ -13,6 +13,7 @@
 
 #include "fake/memory.hpp"
 #include "instance/instance.hpp"
+#include "platform/memory.hpp"
 
 namespace gr::fake {
 
@@ -35,6 +36,9 @@ class FreshInstance {
     ~FreshInstance() {
         if (const char *const fault = instance_->first_fault()) ADD_FAILURE() << fault;
         platform::gr_sequence_state = {};
+        // What an instance maps stays until the process ends; the next one could grow into it.
+        const Region &region = instance_->region();
+        if (region.base() != nullptr) platform::unmap(region.base(), region.range_bytes());
     }
     Instance *operator->() { return instance_.get(); }
     Instance &operator*() { return *instance_; }
