@@ -399,16 +399,16 @@ class Tracing {
         if (pipe(begun_) != 0) return;
         child_ = fork();
         if (child_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
             const char is_seized = ptrace(PTRACE_SEIZE, id, 0, 0) == 0 ? 1 : 0;
-            static_cast<void>(!write(begun_[1], &is_seized, 1));
+            if (write(begun_[1], &is_seized, 1) != 1) _exit(1);
             for (;;) pause();
         }
         char is_seized = 0;
         is_seized_ = read(begun_[0], &is_seized, 1) == 1 && is_seized == 1;
     }
     ~Tracing() {
-        kill(child_, SIGKILL);
-        waitpid(child_, nullptr, 0);
+        if (child_ > 0 && kill(child_, SIGKILL) == 0) waitpid(child_, nullptr, 0);  // -1 would be all processes
         close(begun_[0]);
         close(begun_[1]);
     }
