@@ -454,6 +454,8 @@ class Refusals(AttachTest):
             child = self.run_program(self.path("small"), stdin=subprocess.PIPE)
         except OSError:
             self.skipTest("the kernel runs no programs of 32 bits")
+        while not left_in(child.pid)[1]:  # exec ends the parent's wait before the file is mapped
+            time.sleep(0.001)
         self.refuse(child.pid, "is for a 32-bit machine")
         self.ends_well_after_byte(child)
 
