@@ -15,7 +15,7 @@ if(GRANARY_GOOGLETEST AND NOT TARGET gtest AND NOT TARGET GTest::gtest)
   add_subdirectory("${GRANARY_GOOGLETEST}" "${PROJECT_BINARY_DIR}/googletest" EXCLUDE_FROM_ALL SYSTEM)
   foreach(target gtest gtest_main)
     target_link_libraries(${target} PUBLIC granary_sanitizers)
-    target_compile_options(${target} PRIVATE -O0 -g0) # it is compiled for longer than it runs
+    target_compile_options(${target} PRIVATE -O0 -g0) # optimising GoogleTest takes longer than the tests would gain
     if(NOT TARGET GTest::${target})
       add_library(GTest::${target} ALIAS ${target})
     endif()

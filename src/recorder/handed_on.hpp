@@ -18,8 +18,8 @@ class HandedOn {
 
     // A recorder lives, and programs that this process starts are to be recorded.
     bool is_in_force() const;
-    // false: the kernel will not let a program that this process starts open the recording, because the process has given
-    // up the rights of root, with which the recorder runs.
+    // false: the kernel will not let a program that this process starts open the recording, because the process runs
+    // neither as root nor as the recorder's user.
     bool is_within_reach() const;
     // What a program's environment lacks. Nothing where it is not in force.
     struct Lack {

@@ -66,7 +66,7 @@ void dump() {
         std::memset(block, 1, kMiB);
     }
     for (void *const block : blocks) std::free(block);
-    malloc_trim(0);  // what is not returned yet lies between what is
+    malloc_trim(0);  // a unit that is not returned yet keeps its chunk in core files
     const size_t after = dumped_bytes();
     const size_t resident = resident_bytes();
     if (after > before + resident + kMost)

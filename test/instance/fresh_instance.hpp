@@ -36,7 +36,7 @@ class FreshInstance {
     ~FreshInstance() {
         if (const char *const fault = instance_->first_fault()) ADD_FAILURE() << fault;
         platform::gr_sequence_state = {};
-        // What an instance maps stays until the process ends; the next one could grow into it.
+        // What an instance maps stays until the process ends; the next instance could grow into it.
         const Region &region = instance_->region();
         if (region.base() != nullptr) platform::unmap(region.base(), region.range_bytes());
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 OR MIT
 // What: traces whose parts are changed at random, with checksums that match, given to all that the commands make of a
-//    trace, in the soak under sanitizers: fuzz_commands FIRST-SEED RUNS [TRACE...]. Each TRACE is a corpus beside the one made here.
+//    trace: fuzz_commands FIRST-SEED RUNS [TRACE...]. Each TRACE is a corpus beside the one made here. The soak's program is
+//    built with sanitizers.
 // Invariant: a run is its seed. Each ends: with what the command makes, or with a Failure of one line. No text that goes to
 //    a terminal has a control character but the end of a line.
 // Must not know: what a command should make of a damaged trace.

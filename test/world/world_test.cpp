@@ -474,6 +474,7 @@ TEST(TracerTest, AThreadOfAnotherProcessIsGoneAndGoesOn) {
     ASSERT_EQ(pipe(told), 0);
     const pid_t child = fork();
     if (child == 0) {
+        close(told[1]);
         char byte = 0;
         _exit(read(told[0], &byte, 1) == 1 ? 0 : 1);
     }
